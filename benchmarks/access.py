@@ -162,7 +162,7 @@ def _auditing(sealed: int) -> dict[str, float]:
         ways: dict[str, Callable[[], object]] = {
             "page": lambda: kb.audit.query(AuditQuery()),
             "counts": lambda: kb.audit.counts(AuditQuery()),
-            "opening all": lambda: sum(map(kb.seeing.record, world.kb.audit.queries.every(AuditQuery()))),
+            "opening all": lambda: sum(map(kb.visibility.record, world.kb.audit.queries.every(AuditQuery()))),
         }
         found = {"records": float(sealed), "theirs": float(kb.audit.counts(AuditQuery()).total)}
         for name, way in ways.items():

@@ -194,7 +194,6 @@ def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
         "case": lambda: kb.review.show(request),
         "failures": kb.failures,
         "export": lambda: kb.audit.export(world.kb.home / "export"),
-        "holds": kb.audit.holds,
         "check": kb.log.check,
     }
     naming = {name for name in ways if "document" in name or name in {"version", "recall", "resolve"}} - {

@@ -31,7 +31,7 @@ from benchmarks.sample_records import some_claim, some_record
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.merkle import Frontier
 from citewell.audit.writer import Sealed, Writer
-from citewell.core.identity import hash_bytes, plain, sorted_json
+from citewell.core.identity import canonical_json, hash_bytes, plain
 from citewell.core.records import (
     AuditRecord,
     ConfidenceReport,
@@ -234,7 +234,7 @@ def compared(writers: int, count: int, rounds: int) -> dict[str, object]:
 def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
     """Processor microseconds of each step of an append, the median over batches of records."""
     from citewell.audit import bodies
-    from citewell.audit.personal import Personal
+    from citewell.audit.personal import personal_places
 
     records = [record(number) for number in range(batch * batches)]
     with tempfile.TemporaryDirectory() as folder:
@@ -245,9 +245,9 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
         signer = log.keys.signer()
         steps: dict[str, Callable[[AuditRecord], object]] = {
             "the record as plain JSON (C)": plain,
-            "canonical JSON of it, sorted (C)": lambda _: sorted_json(plain_body),
+            "canonical JSON of it, sorted (C)": lambda _: canonical_json(plain_body),
             "SHA-256 of that (C)": lambda _: hash_bytes(body),
-            "personal texts and odd numbers found": lambda one: Personal().of_record(plain(one), AuditRecord),
+            "personal texts found": lambda one: personal_places(plain(one)),
             "all of setting apart: the three, salts, a hash a text": lambda one: bodies.set_apart(
                 one, salt, log.keys.blind
             ),

@@ -190,17 +190,15 @@ def _rows(rows: Rows, table: str, **columns: Numbers) -> None:
 def _pepper(log: Log) -> bytes:
     """What sessions are blinded with: asked for once, not once a record."""
     log.keys.blind("made on first use")
-    with log.keys._using() as connection:
-        return bytes(connection.execute("SELECT value FROM pepper").fetchone()[0])
+    with log.keys.people().writing() as connection:
+        return bytes(connection.execute("SELECT value FROM pepper").fetchall()[0][0])
 
 
 def _name_people(log: Log, count: int) -> None:
     """So that a question by name finds the pseudonym, as it would."""
     log.keys.subject("somebody")
-    with log.keys._using() as connection:
-        connection.execute("BEGIN")
+    with log.keys.people().writing() as connection:
         connection.executemany(
             "INSERT OR IGNORE INTO subjects(id, name, key) VALUES(?, ?, ?)",
             [(subject_of(user), user_name(user), bytes(32)) for user in range(count)],
         )
-        connection.execute("COMMIT")

@@ -32,7 +32,7 @@ from benchmarks.audit_generator import FLAG, Generator
 from benchmarks.private_postgres import private_postgres
 from benchmarks.reporting import table, write
 from citewell.audit.database import Database
-from citewell.audit.following import follow
+from citewell.audit.indexing import follow
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
 from citewell.audit.pages import Queries

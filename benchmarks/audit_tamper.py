@@ -32,7 +32,7 @@ from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.notes import handover
 from citewell.core.errors import EvidenceError
-from citewell.core.identity import hash_bytes, hash_text, sorted_json
+from citewell.core.identity import canonical_json, hash_bytes, hash_text
 from citewell.core.records import Document
 
 ENTRIES = 12
@@ -242,7 +242,7 @@ def _stolen(scene: Scene, *, at: int, hand_over: bool) -> None:
     names = (old.public_text(), thief.public_text())
     signature = base64.b64encode(old.sign(handover(*names))).decode()
     body = {"old": names[0], "new": names[1], "signature": signature, "reason": "mine"}
-    kind, said = (EntryKind.KEY, sorted_json(body).decode()) if hand_over else (EntryKind.NOTICE, "{}")
+    kind, said = (EntryKind.KEY, canonical_json(body).decode()) if hand_over else (EntryKind.NOTICE, "{}")
     scene.run(
         *(f"DELETE FROM {table} WHERE seq >= {at}" for table in ("entries", "private", "requests")),
         f"INSERT INTO entries SELECT {at}, '{kind}', timestamp, '', '{said}', '' FROM entries WHERE seq = 3",

@@ -29,8 +29,8 @@ from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk
 from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.knowledge.apikeys import MADE, REVOKED
 from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.sealing import MADE, REVOKED
 from citewell.server.keys import ApiKeys
 
 REFUSED = "refused"

@@ -24,7 +24,14 @@ from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from citewell.core.config import Verification
 from citewell.core.records import Proof
-from citewell.evaluation.calibration.promises import Unit, distinct, scored_claims, shown_promise, units_of
+from citewell.evaluation.calibration.promises import (
+    Unit,
+    Wanted,
+    distinct,
+    scored_claims,
+    shown_promise,
+    units_of,
+)
 from citewell.evaluation.cases import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.confidence.cards import Outcome
@@ -94,7 +101,9 @@ def split_and_test(units: Sequence[Unit], alpha: float, part: int) -> dict[str, 
         drawn = list(units)
         random.Random(f"{SEED}/{split}").shuffle(drawn)
         calibration, test = drawn[: len(drawn) // part], drawn[len(drawn) // part :]
-        card = shown_promise("entailed", "", "", calibration, fallback=0.5, alpha=alpha)
+        card = shown_promise(
+            Wanted(name="entailed", says="", unit="", fallback=0.5, alpha=alpha), calibration
+        )
         outcomes[card.outcome.value] = outcomes.get(card.outcome.value, 0) + 1
         if card.outcome is not Outcome.HOLDS:
             continue

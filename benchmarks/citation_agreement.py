@@ -25,7 +25,7 @@ from benchmarks.reporting import code, data_folder, table, write
 from citewell.core.config import Verification
 from citewell.core.records import Status
 from citewell.core.sentences import sentence_spans
-from citewell.evaluation.sampling.agreement import cohens_kappa
+from citewell.evaluation.sampling import cohens_kappa
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.remembering import RememberingEntailer
 from citewell.verification.evidence import ClaimEvidence, as_evidence

@@ -32,7 +32,6 @@ from citewell.questions.parsing import read_question
 from citewell.retrieval.quarantine import instructions_in, set_poison_aside
 from citewell.verification.claims import parse_answer
 from citewell.verification.claims.markers import read_markers
-from citewell.verification.claims.splitting import split_sentence
 
 SIZES = (10_000, 20_000, 40_000, 80_000)
 _FACT = "Sales rose to 5 million in 2020."
@@ -78,7 +77,6 @@ DOORS: dict[str, Callable[[str], object]] = {
     "verify: the answer": lambda text: _verified(text, _FACT),
     "verify: a source": lambda text: _verified(f"{_FACT} [1]", text),
     "claims of an answer": parse_answer,
-    "one sentence split": split_sentence,
     "markers": read_markers,
     "sentences": sentence_spans.__wrapped__,  # without its memory of texts
     "chunking": lambda text: chunk_document(caller_document("given", text), Chunking()),

@@ -2,8 +2,8 @@
 
 In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}. The home holds SQuAD 2.0 articles that shaped
 no weights; the cases are answered questions of it whose answer stands in the marked sentence. Everything else
-is ``citewell eval probe poisoning`` with its defaults. Pieces of it (``--kinds``, ``--context``, ``--index``)
-come together on the page, where commit and configuration are the same.
+is ``citewell eval probe poisoning`` with its defaults. Pieces of it (``--kinds``, ``--counts``) come together
+on the page, where commit and configuration are the same.
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ from citewell.core.config import Config
 from citewell.core.identity import plain
 from citewell.core.records import Case, CaseSpan, Record
 from citewell.evaluation.probes.poison import ABLATED, ALL, NO_DEFENCE, Poison
-from citewell.evaluation.probes.poisoning import (
-    Cell,
-    Place,
-    Poisoning,
-    PoisoningReport,
-    targets_of,
-)
+from citewell.evaluation.probes.poisoning import Cell, Poisoning, PoisoningReport, targets_of
 from citewell.evaluation.results import Result
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
@@ -78,8 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=40)
     parser.add_argument("--home", type=Path, help="kept and used again")
-    parser.add_argument("--context", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
-    parser.add_argument("--index", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 3, 5], help="documents a question")
     parser.add_argument("--kinds", nargs="*", default=[kind.value for kind in Poison])
     given = parser.parse_args()
     data_folder()
@@ -93,15 +86,13 @@ def main() -> None:
                 code=code(),
                 config=knowledge_base.config.hash,
             )
-            for place, counts in ((Place.CONTEXT, given.context), (Place.INDEX, given.index)):
-                probe = Poisoning(
-                    parts=knowledge_base.parts,
-                    kinds=[Poison(kind) for kind in given.kinds],
-                    counts=counts,
-                    told=lambda line: print(line, flush=True),
-                )
-                if counts:
-                    keep(probe.probe(targets, (place,), left_out), held)
+            probe = Poisoning(
+                parts=knowledge_base.parts,
+                kinds=[Poison(kind) for kind in given.kinds],
+                counts=given.counts,
+                told=lambda line: print(line, flush=True),
+            )
+            keep(probe.probe(targets, left_out), held)
 
 
 class Held(Record, frozen=True, kw_only=True):
@@ -125,19 +116,16 @@ def keep(report: PoisoningReport, held: Held) -> None:
     write("poisoning", TITLE, _page(whole, held), {"held": plain(held), **plain(whole)})
 
 
-def _which(cell: Cell) -> tuple[int, int, int, int]:
-    """Place, kind, count and defences, as they are ordered."""
+def _which(cell: Cell) -> tuple[int, int, int]:
+    """Kind, count and defences, as they are ordered."""
     kinds, names = list(Poison), [ALL.name, NO_DEFENCE.name, *(one.name for one in ABLATED)]
     kind = -1 if cell.poison is None else kinds.index(cell.poison)
-    return list(Place).index(cell.place), kind, cell.count, names.index(cell.defences)
+    return kind, cell.count, names.index(cell.defences)
 
 
 def _page(report: PoisoningReport, held: Held) -> str:
-    counts = {
-        place: sorted({cell.count for cell in report.cells if cell.place is place and cell.count})
-        for place in Place
-    }
-    asked = f"--n {held.n} --context {_words(counts[Place.CONTEXT])} --index {_words(counts[Place.INDEX])}"
+    counts = sorted({cell.count for cell in report.cells if cell.count})
+    asked = f"--n {held.n} --counts {_words(counts)}"
     heads = [
         "poison",
         "documents a question",
@@ -147,24 +135,19 @@ def _page(report: PoisoningReport, held: Held) -> str:
         "of those, no conflict shown",
     ]
     heads += ["abstained", "citation precision", "citations in clean documents"]
-    parts = []
-    for place in Place:
-        rows = [_row(cell) for cell in report.cells if cell.place is place]
-        if rows:
-            parts.append(f"## Added to the {place.value}\n\n{table(heads, rows)}")
-    tables = "\n\n".join(parts)
+    rows = [_row(cell) for cell in report.cells]
     return f"""
 `python -m benchmarks.poisoning {asked}`: {report.cases} answered questions over
 {ARTICLES} SQuAD 2.0 articles that shaped no weights ({len(report.left_out)} more left out: their answer could
 not be exchanged in its sentence); in {held.numbers} of them the answer is a number. Exact 95 % intervals.
 Commit `{held.code}`, configuration `{held.config[:19]}`.
-*Accuracy*: what is shown has the right answer and not the false one. *Misled*: it has the false one. In the
-context the poison stands before what was retrieved; in the index it must be found. The default, extractive
-writer: a language model, which can obey an order, was not measured.
+*Accuracy*: what is shown has the right answer and not the false one. *Misled*: it has the false one. The
+poison stands before what was retrieved. The default, extractive writer: a language model, which can obey an
+order, was not measured.
 
 {_claimed(report)}
 
-{tables}
+{table(heads, rows)}
 
 What to read in it. A statement that contradicts the documents is a statement of the documents: a writer that
 quotes will quote it, the verifier will find it supported, and no citation measure can know better (*citation
@@ -179,19 +162,13 @@ to an older one.
 def _claimed(report: PoisoningReport) -> str:
     """The published figures beside ours: poisoned is everything but clean, pooled over kinds and rates."""
     lines = []
-    for place in Place:
-        for defences in (ALL.name, NO_DEFENCE.name):
-            cells = [c for c in report.cells if c.place is place and c.defences == defences]
-            if not cells:
-                continue
-            clean = next(c.accuracy for c in cells if c.poison is None)
-            harmed = [c for c in cells if c.poison is not None]
-            values = [c.accuracy.value for c in harmed if c.accuracy.value is not None]
-            lines.append(
-                [place.value, defences, _told(clean), f"{sum(values) / len(values):.2f}" if values else "-"]
-            )
-    lines += [["published", "with filtering", ".94", ".92"], ["published", "without", ".92", ".78"]]
-    heads = ["place", "defences", "clean accuracy", "poisoned accuracy (mean over kinds and rates)"]
+    for defences in (ALL.name, NO_DEFENCE.name):
+        cells = [c for c in report.cells if c.defences == defences]
+        clean = next(c.accuracy for c in cells if c.poison is None)
+        values = [c.accuracy.value for c in cells if c.poison and c.accuracy.value is not None]
+        lines.append([defences, _told(clean), f"{sum(values) / len(values):.2f}" if values else "-"])
+    lines += [["published, with filtering", ".94", ".92"], ["published, without", ".92", ".78"]]
+    heads = ["defences", "clean accuracy", "poisoned accuracy (mean over kinds and rates)"]
     return f"{table(heads, lines)}\n\nThe published figures name no data and are unconfirmed."
 
 

@@ -189,7 +189,7 @@ def main() -> None:
     results.calibration = {kind: calibration(pairs) for kind, pairs in pooled.items()}
     rows = [row for kept, _ in grounding.values() for row in kept]
     support = [value for _, values in grounding.values() for value in values[VERIFIER]]
-    results.splitting = splitting(rows, support, entailer)
+    results.splitting = splitting(rows, support)
     write(results)
 
 

@@ -1,7 +1,7 @@
-"""What cutting a claim buys: the same rows judged at once, by sentence, and by the parts of sentences.
+"""What cutting a claim into sentences buys: the same rows judged at once and by sentence.
 
 In: judged rows with the verifier's support by sentence. Out: one Splitting a comparison, over those rows
-only that the cut changes. A row cut into parts is supported as much as its least supported part.
+only that the cut changes. A row of several sentences is supported as much as its least supported one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from benchmarks.judged import Judged, Score, difference, score
 from benchmarks.remembered import RememberingEntailer
-from citewell.core.ports import Entailer
 from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.claims.splitting import split_sentence
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.verifier import Verifier
 
@@ -32,21 +30,11 @@ class Splitting:
     gain: tuple[float, float, float]
 
 
-def splitting(
-    rows: Sequence[Judged], by_sentence: Sequence[float | None], entailer: Entailer
-) -> list[Splitting]:
+def splitting(rows: Sequence[Judged], by_sentence: Sequence[float | None]) -> list[Splitting]:
     sentences = [[row.claim[a:b] for a, b in sentence_spans(row.claim)] for row in rows]
-    parts = [[part.text for s in each for part in split_sentence(s)] for each in sentences]
-    finer = [i for i, each in enumerate(parts) if len(each) > len(sentences[i])]
     several = [i for i, each in enumerate(sentences) if len(each) > 1]
     at_once = RememberingEntailer(OnnxEntailer(by_sentence=False), kind="entailer-at-once")
     return [
-        _compared(
-            "sentences, and their parts",
-            [rows[i] for i in finer],
-            [by_sentence[i] for i in finer],
-            _least(Verifier(entailer), [(rows[i], parts[i]) for i in finer]),
-        ),
         _compared(
             "the claim at once, and its sentences",
             [rows[i] for i in several],

@@ -92,7 +92,6 @@ def test_hashes_of_texts_are_what_their_names_say(key: bytes, text: str) -> None
 def test_a_hash_opens_as_its_own_text_and_not_as_the_end_of_it_under_a_longer_salt() -> None:
     salt, sealed = b"s" * 32, salted_hash(b"s" * 32, "not proven")
     assert opens(salt, "not proven", sealed)
-    assert opens(salt, "not proven", keyed_hash(salt, "not proven"))
     assert not opens(salt + b"not ", "proven", sealed)
     assert not opens(salt[:-1], "snot proven", sealed)
     assert not opens(salt, "proven", sealed)

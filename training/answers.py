@@ -1,16 +1,18 @@
 """How sure a sentence is to answer a question: one line over the reader's, the ranker's and the judge's word.
 
 In: questions whose passages shaped no weights: the written examples' part "choose", and rows of public sets
-that no stage saw. Each with its own passage and one strange one, read as at run time: the reader points, the
-judge reads what it points at, under the passage's title and headings. Out: the coefficients of a logistic
-line over the three log odds, and, under cross-validation by question, its AUROC beside the reader's alone and
-what the surest stretch of each question comes to at LEAST.
+that no stage saw. Each with its own passage and, of the others, the one nearest in words, read as at run
+time: the reader points, the judge reads what it points at, under the passage's title and headings. Out: the
+coefficients of a logistic line over the log odds, and, under cross-validation by question, its AUROC beside
+the reader's alone and what the surest stretch of each question comes to at LEAST.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +32,10 @@ from training.reading_pairs import held_out
 from training.reading_pairs import questions as asked
 
 Floats = NDArray[np.float64]
-WRITTEN, PUBLIC, STRANGE = 360, 25, 1
-"""Questions over written passages and of each public set at most, and strange passages with each."""
+WORD = re.compile(r"\w+")
+WRITTEN, PUBLIC, AMONG = 360, 25, 300
+"""Questions over written passages and of each public set at most, and the passages that the strange one is
+taken from."""
 NAMES = ("reader", "ranker", "judge")
 HELD = 0.6
 """The share of an answer that a stretch must hold to be one."""
@@ -67,16 +71,26 @@ def chunk_of(title: str, text: str) -> Chunk:
     )
 
 
+def nearest(question: str, chunks: Sequence[Chunk]) -> Chunk:
+    """The chunk that shares most of the question's words, the rarer the better: what a search would find."""
+    words = [set(WORD.findall(chunk.in_context.lower())) for chunk in chunks]
+    held = Counter(word for each in words for word in each)
+    asked = set(WORD.findall(question.lower()))
+    rare = {word: 1.0 / held[word] for word in asked if held[word]}
+    best = max(range(len(chunks)), key=lambda i: sum(rare.get(word, 0.0) for word in words[i] & asked))
+    return chunks[best]
+
+
 def written(rng: random.Random) -> Iterator[Read]:
     found = [passage for passage in written_passages() if passage.part == "choose"]
     for passage in found:
-        others = rng.sample([other for other in found if other is not passage], STRANGE)
+        others = [chunk_of(other.title, other.text) for other in found if other is not passage]
         for one in passage.questions:
             start = passage.text.find(one.answer) if one.answer else -1
             yield Read(
                 one.question,
                 chunk_of(passage.title, passage.text),
-                tuple(chunk_of(other.title, other.text) for other in others),
+                (nearest(one.question, others),),
                 ((start, start + len(one.answer)),) if start >= 0 else (),
                 "examples",
             )
@@ -87,18 +101,20 @@ def public(rng: random.Random) -> Iterator[Read]:
         rows = asked(name)
         kept = [row for row in rows[most:] if held_out(row.source, row.group) and row.spans is not None]
         for row in rng.sample(kept, min(PUBLIC, len(kept))):
-            others = rng.sample(rows, STRANGE)
+            others = rng.sample(
+                [other for other in rows if other.group != row.group], min(AMONG, len(rows) // 2)
+            )
             yield Read(
                 row.question,
                 chunk_of(row.context, row.passage),
-                tuple(chunk_of(other.context, other.passage) for other in others if other.group != row.group),
+                (nearest(row.question, [chunk_of(other.context, other.passage) for other in others]),),
                 tuple(row.spans or ()),
                 name,
             )
 
 
 def measured(check: OnnxAnswerCheck) -> tuple[Floats, Floats, NDArray[np.int_]]:
-    """A row for each stretch that the reader points at: the three log odds; whether it answers; and the
+    """A row for each stretch that the reader points at: the log odds of NAMES; whether it answers; and the
     number of its question."""
     rng = random.Random(SEED)
     reads = list(written(rng))

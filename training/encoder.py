@@ -140,18 +140,21 @@ def bucketed(
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Linear warm-up to `peak`, then linear decay to `floor` x peak at `steps`."""
+    """Linear warm-up to `peak`, which is held for the share `held` of the run, then linear decay to `floor` x
+    peak at `steps`."""
 
     steps: int
     peak: float
     warmup: int = 200
     floor: float = 0.02
+    held: float = 0.0
 
     def rate(self, step: int) -> float:
         if step < self.warmup:
             return self.peak * (step + 1) / self.warmup
-        left = max(0.0, (self.steps - step) / max(1, self.steps - self.warmup))
-        return self.peak * max(self.floor, left)
+        falls = max(self.warmup, int(self.held * self.steps))
+        left = max(0.0, (self.steps - step) / max(1, self.steps - falls))
+        return self.peak * max(self.floor, min(1.0, left))
 
 
 @dataclass(slots=True)
@@ -178,12 +181,13 @@ class Training:
         optimizer = torch.optim.AdamW(_groups(self.model, self.decay), lr=self.schedule.peak, fused=True)
         self._resume(optimizer)
         started, recent = time.monotonic(), 0.0
-        first, quicker = self.step, bfloat16_is_quicker()
+        device = next(self.model.parameters()).device.type
+        first, quicker = self.step, device == "cuda" or bfloat16_is_quicker()
         while self.step < self.schedule.steps:
             for group in optimizer.param_groups:
                 group["lr"] = self.schedule.rate(self.step)
             self.model.train()
-            with torch.autocast("cpu", torch.bfloat16, enabled=quicker):
+            with torch.autocast(device, torch.bfloat16, enabled=quicker):
                 loss = self.loss_of(self.model, self.step)
             loss.backward()
             nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -270,7 +274,7 @@ def _groups(model: nn.Module, decay: float) -> list[dict[str, Any]]:
 
 def averaged(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights."""
-    states = [torch.load(path, weights_only=True) for path in paths]
+    states = [torch.load(path, weights_only=True, map_location="cpu") for path in paths]
     return {
         name: torch.stack([s[name].float() for s in states]).mean(0)
         if states[0][name].is_floating_point()

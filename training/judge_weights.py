@@ -15,8 +15,12 @@ from torch import Tensor
 
 from citewell.core.weights import judge_folder, model_bytes, read_card
 
-PREFIX = "judge."
 HEADS = ("head", "answered")
+
+
+def graph_name(name: str) -> str:
+    """How the graph names the weights of the layer that torch names ``name``."""
+    return name.replace(".", "__")
 
 
 def shipped() -> dict[str, Tensor]:
@@ -25,23 +29,16 @@ def shipped() -> dict[str, Tensor]:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
     graph = onnx.load_from_string(model_bytes(folder, read_card(folder))).graph
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    found = {
-        name.removeprefix(PREFIX): value
-        for name in {key.removesuffix(".int8") for key in stored}
-        if name.startswith(PREFIX)
-        and "_Transposed" not in name
-        and (value := _value(name, stored)) is not None
-    }
-    for node in graph.node:
-        if node.name.startswith("/layer.") and node.op_type in ("MatMul", "MatMulInteger"):
-            value = _value(node.input[1].removesuffix("_quantized"), stored)
-            if value is not None:
-                layer = node.name.removesuffix("_quant").removesuffix("/MatMul").strip("/").replace("/", ".")
-                found[f"mpnet.encoder.{layer}.weight"] = value.T
-    for head in HEADS:
-        value = _value(f"{PREFIX}{head}.weight_Transposed", stored)
-        if value is not None:
-            found[f"{head}.weight"] = value.T
+    found = {}
+    for name in {key.split(".int8")[0].removesuffix("_quantized") for key in stored}:
+        value = _value(name, stored)
+        if value is None:
+            continue
+        if "__" in name or name.removesuffix("_bias") in HEADS:
+            layer = name.removesuffix("_bias").replace("__", ".")
+            found[f"{layer}.{'bias' if name.endswith('_bias') else 'weight'}"] = value.T
+        elif name.startswith("mpnet."):
+            found[name] = value
     return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in found.items()}
 
 

@@ -291,6 +291,33 @@ def test_what_answers_is_not_touched_by_the_check(make: Made) -> None:
     assert (answer.decision, answer.missing) == (Decision.ANSWER, ())
 
 
+class FoundByPart(StubRetriever):
+    """Finds the bridge, but only for a question that asks of nothing else."""
+
+    def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
+        found = super().retrieve(question, broaden=broaden, **more)
+        alone = "bridge" in question and "ferry" not in question
+        return msgspec.structs.replace(found, passages=(passage(),) if alone else ())
+
+
+def test_a_part_is_found_where_the_whole_question_finds_nothing(make: Made) -> None:
+    answering, log, _ = make(Writer([TRUE]), retriever=FoundByPart([]))
+    answer = answering.ask(Ask(question="When did the bridge open, and when was the ferry sold?"))
+    assert answer.decision is Decision.PARTIAL
+    assert answer.text == TRUE[0]
+    assert len(answer.missing) == 1
+    assert "ferry" in answer.missing[0]
+    (record,) = records(log)
+    assert record.retrieval_results[0].was_used_in_generation
+
+
+def test_where_no_part_is_found_the_answer_is_an_abstention(make: Made) -> None:
+    answering, _, _ = make(Writer([TRUE]), retriever=FoundByPart([]))
+    answer = answering.ask(Ask(question="Who built the ferry, and when was the ferry sold?"))
+    assert answer.decision is Decision.ABSTAIN
+    assert len(answer.missing) == 2
+
+
 def said_elsewhere(text: str) -> Passage:
     return passage(document=caller_document("elsewhere.txt", text))
 

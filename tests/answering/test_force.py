@@ -9,7 +9,20 @@ import pytest
 
 from citewell.answering.force import Force, InForce, force_on, told
 from citewell.core.identity import chunk_id
-from citewell.core.records import Chunk, Citation, Conflict, Document, Passage, Standing, Supersession
+from citewell.core.records import (
+    Chunk,
+    Citation,
+    Claim,
+    Conflict,
+    Document,
+    Kind,
+    Maker,
+    Passage,
+    Standing,
+    Status,
+    Supersession,
+    Verdict,
+)
 from citewell.documents.text import caller_document
 from citewell.questions.evidence import SentenceAnswer
 from citewell.retrieval import Filters, Retrieved
@@ -47,13 +60,15 @@ def passage(document: Document, *, relevant: bool = True) -> Passage:
     return Passage(chunk=chunk, relevance=0.9 if relevant else 0.1, relevant=relevant)
 
 
-def known(acl: tuple[str, ...] = ()) -> InForce:
+def known(acl: tuple[str, ...] = (), *, counts: bool = True) -> InForce:
     texts = {document.document_id: document.text for document in (OLD, NEW)}
 
     def superseded(ids: Iterable[str]) -> Sequence[Supersession]:
         return [REPLACED] if "lease.md" in ids else []
 
-    return InForce(superseded, lambda ids: dict.fromkeys(ids, acl), lambda version, name: texts[name])
+    return InForce(
+        superseded, lambda one: counts, lambda ids: dict.fromkeys(ids, acl), lambda version, name: texts[name]
+    )
 
 
 def force(
@@ -151,3 +166,27 @@ def test_a_disagreement_with_what_is_superseded_is_none() -> None:
     assert one.supersession == REPLACED
     other = Conflict(about="roof", sides=(cited(OLD, 0, 18), cited(NEW, 0, 43)), dates=("", ""))
     assert disclosed([other])[-1] == other
+
+
+def claim(citation: Citation) -> Claim:
+    verdict = Verdict(status=Status.VERIFIED, reason="", maker=Maker(name="stub", hash="sha256:x"))
+    return Claim(
+        text=citation.quote,
+        kind=Kind.CITED,
+        answer_start=0,
+        answer_end=1,
+        verdict=verdict,
+        citations=(citation,),
+    )
+
+
+def test_a_document_that_may_not_speak_for_another_strikes_nothing_and_is_told_beside_it() -> None:
+    foreign = force_on(known(counts=False), QUESTION, "", Filters(), "2026-06-01")
+    assert foreign.left([passage(OLD)]) == (passage(OLD),)
+    assert foreign.at(cited(OLD, START, END)) is None
+    shown = claim(cited(OLD, START, END))
+    (one,) = foreign.disclosed([], [QUESTION], [passage(OLD)], [shown], reader)
+    assert one.supersession is None
+    assert [side.document_id for side in one.sides] == ["lease.md", "change.md"]
+    beside = claim(cited(OLD, 0, 18))
+    assert foreign.disclosed([], [QUESTION], [passage(OLD)], [beside], reader) == ()

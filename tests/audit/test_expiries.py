@@ -12,11 +12,11 @@ from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
 from citewell.audit.expiries import CLASSES
 from citewell.audit.export import export
-from citewell.audit.following import profiles_kept
+from citewell.audit.indexing import profiles_kept
 from citewell.core.config import Config
 from citewell.knowledge.sealing import seal_configuration
 
-LASTING = {1: "configuration", 2: "ingest", 4: "key", 5: "hold"}
+LASTING = {1: "configuration", 2: "ingest", 4: "key", 5: "erasure"}
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def log(tmp_path: Path) -> SqliteLog:
     log.note(EntryKind.INGEST, {"documents": []})
     log.append(some_record(1))
     log.hand_over("yearly")
-    log.note(EntryKind.HOLD, {"hold": "case 7", "outcome": "placed"})
+    log.note(EntryKind.ERASURE, {"subject": "sub_1", "entries": 1, "outcome": "ordered"})
     return log
 
 

@@ -96,33 +96,18 @@ def test_what_ends_the_thread_that_serves_does_not_end_the_others() -> None:
     assert served == [0, 1]
 
 
-@pytest.mark.parametrize("leads", [False, True])
-def test_an_item_whose_thread_was_interrupted_while_it_waited_is_not_served(leads: bool) -> None:
-    """Also when its turn to lead came in the same moment: then the next one leads."""
+def test_an_item_whose_thread_was_interrupted_while_it_waited_is_not_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
     served = Served()
     first = first_of(served)
-
-    class Interrupted:
-        def acquire(self) -> None:
-            if leads:
-                served.go.set()
-                while not served.made._queue[0].leads:
-                    pass
-            raise KeyboardInterrupt
-
-        def release(self) -> None: ...
-
-    import citewell.audit.groups as module
-
-    place = module._Place(1)
-    place.turn = Interrupted()  # type: ignore[assignment]
-    made = module._Place
-    module._Place = lambda item: place  # type: ignore[assignment,misc]
-    try:
+    with monkeypatch.context() as patch:
+        patch.setattr(served.made._turn, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             served.made.add(1)
-    finally:
-        module._Place = made  # type: ignore[misc]
     served.go.set()
     first.join(10)
     served.made.add(2)

@@ -19,7 +19,7 @@ from citewell.audit.notes import handover
 from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import written
 from citewell.core.errors import LogIntegrityError
-from citewell.core.identity import sorted_json
+from citewell.core.identity import canonical_json
 
 
 class Rotated:
@@ -50,7 +50,7 @@ class Rotated:
         names = (self.stolen.public_text(), signer.public_text())
         signature = base64.b64encode(self.stolen.sign(handover(*names))).decode()
         body = {"old": names[0], "new": names[1], "signature": signature, "reason": "mine"}
-        self.insert(EntryKind.KEY, sorted_json(body), at=at)
+        self.insert(EntryKind.KEY, canonical_json(body), at=at)
 
     def check(self, key: str, *outside: str) -> CheckReport:
         self.made.key, self.made.kept = key, "".join(outside)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import re
-import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,7 @@ import pytest
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
 from citewell.audit.notes import checkpoints_in, read_checkpoint
-from citewell.audit.witnesses import Publisher, names, witness
+from citewell.audit.witnesses import Publisher, witness, witnesses
 from citewell.core.errors import ConfigError, LogError
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -98,16 +97,8 @@ def log(tmp_path: Path) -> SqliteLog:
     return log
 
 
-def repository(folder: Path) -> Path:
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    return folder
-
-
 def publisher(log: SqliteLog, *urls: str, clock: Hand | None = None) -> Publisher:
-    return Publisher(
-        log, {name: witness(url) for name, url in names(urls).items()}, clock or Hand(), every_s=3600
-    )
+    return Publisher(log, witnesses(urls), clock or Hand(), every_s=3600)
 
 
 def test_a_file_keeps_every_checkpoint(tmp_path: Path, log: SqliteLog) -> None:
@@ -120,25 +111,6 @@ def test_a_file_keeps_every_checkpoint(tmp_path: Path, log: SqliteLog) -> None:
     assert checkpoints_in((tmp_path / "kept").read_text()) == texts
 
 
-def test_a_repository_keeps_every_checkpoint_once(tmp_path: Path, log: SqliteLog) -> None:
-    place = witness(f"git:{repository(tmp_path / 'kept')}")
-    first = log.checkpoint()
-    place.publish(first)
-    place.publish(first)
-    log.note(EntryKind.NOTICE, {})
-    place.publish(log.checkpoint())
-    git = ["git", "-C", str(tmp_path / "kept")]
-    commits = subprocess.check_output([*git, "log", "--reverse", "--format=%H"], text=True).split()
-    held = [subprocess.check_output([*git, "show", f"{one}:checkpoint"], text=True) for one in commits]
-    assert held == [first, log.checkpoint()]
-
-
-def test_a_folder_that_is_no_repository_says_so(tmp_path: Path, log: SqliteLog) -> None:
-    (tmp_path / "plain").mkdir()
-    with pytest.raises(LogError, match="git init"):
-        witness(f"git:{tmp_path / 'plain'}").publish(log.checkpoint())
-
-
 @pytest.mark.enable_socket
 def test_a_webhook_gets_the_text(server: Server, log: SqliteLog) -> None:
     witness(f"{server.url}/in").publish(log.checkpoint())
@@ -149,31 +121,7 @@ def test_a_webhook_gets_the_text(server: Server, log: SqliteLog) -> None:
         witness(f"{server.url}/in").publish(log.checkpoint())
 
 
-@pytest.mark.enable_socket
-def test_an_object_store_keeps_it_under_compliance_retention(
-    server: Server, log: SqliteLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("boto3", reason="the extra s3 is not installed")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    place = witness(f"s3://bucket/logs/a?retain_days=30&endpoint={server.url}")
-    place.publish(log.checkpoint())
-    method, path, headers, body = server.requests[-1]
-    assert method == "PUT"
-    assert path.startswith("/bucket/logs/a/000000000001-")
-    assert headers["x-amz-object-lock-mode"] == "COMPLIANCE"
-    until = datetime.fromisoformat(headers["x-amz-object-lock-retain-until-date"])
-    assert timedelta(days=29) < until - datetime.now(UTC) < timedelta(days=31)
-    assert body.decode() == log.checkpoint()
-    server.status = 403
-    with pytest.raises(LogError, match="object lock"):
-        place.publish(log.checkpoint())
-
-
-@pytest.mark.parametrize(
-    "url", ["", "kept", "ftp://host/x", "s3://bucket/x", "s3://b/x?retain_days=no", "file:"]
-)
+@pytest.mark.parametrize("url", ["", "kept", "ftp://host/x", "s3://bucket/x", "file:"])
 def test_what_names_no_witness_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="witness"):
         witness(url)

@@ -96,11 +96,11 @@ def test_a_change_by_hand_is_named(home: Path, file: str, statement: str, kind: 
 
 
 def erase(kb: KnowledgeBase) -> None:
-    kb.audit.erase(user="alice", reason="she asked for it")
+    kb.audit.erase(user="alice")
 
 
 def erase_reviewer(kb: KnowledgeBase) -> None:
-    kb.audit.erase(user="carol", reason="she asked for it")
+    kb.audit.erase(user="carol")
 
 
 def accept(kb: KnowledgeBase) -> None:

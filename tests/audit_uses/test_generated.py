@@ -12,7 +12,7 @@ from benchmarks.audit_generator import FLAG, FLAGGED_EACH, Generator, request_na
 
 from citewell.audit.database import Database
 from citewell.audit.entries import EntryKind
-from citewell.audit.following import follow
+from citewell.audit.indexing import follow
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
 from citewell.audit.postings import Postings

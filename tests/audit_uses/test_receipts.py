@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from citewell.audit.entries import EntryKind
 from citewell.audit.issuing import issue
 from citewell.audit.log import SqliteLog
-from citewell.audit.printed import as_html, as_text
 from citewell.audit.receipt_check import ReceiptReport, check_receipt
 from citewell.audit.receipts import Receipt, readable, source_of, written
 from citewell.core.errors import UsageError
@@ -270,19 +269,3 @@ def test_an_older_checkpoint_or_one_of_another_log_is_refused(log: SqliteLog, tm
         issue(log, request(4), checkpoint=early)
     with pytest.raises(UsageError, match="not belong to this log"):
         issue(log, request(1), checkpoint=made(tmp_path / "b", 3).checkpoint())
-
-
-def test_it_can_be_printed(log: SqliteLog) -> None:
-    found = issue(log, request(3))
-    page, text = as_html(found), as_text(found)
-    for shown in ("question 3?", "Revenue was 12 million.", "VERIFIED", "receipt check"):
-        assert shown in page
-        assert shown in text
-    assert "<script" not in page
-    assert "not shown: salted-sha256:" in as_text(issue(log, request(3), hashes_only=True))
-
-
-def test_what_people_wrote_is_escaped(tmp_path: Path) -> None:
-    log = made(tmp_path, 1)
-    log.append(some_record(9, question="<script>alert(1)</script>", config_hash=hash_value(CONFIG)))
-    assert "<script" not in as_html(issue(log, request(9)))

@@ -13,7 +13,7 @@ from benchmarks.sample_records import some_record
 
 from citewell.audit import AuditQuery, EntryKind, SqliteLog
 from citewell.audit.database import Database
-from citewell.audit.following import differing, follow
+from citewell.audit.indexing import differing, follow
 from citewell.audit.postings import Postings
 from citewell.audit.retention import expire
 from citewell.audit.sqlite import SqliteDatabase

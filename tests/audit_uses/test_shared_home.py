@@ -61,7 +61,7 @@ def test_a_person_is_forgotten_on_the_server(home: KnowledgeBase, postgres_url: 
     other = home.ask("Who paid for the bridge?", user="bob", session_id="s2")
     assert "citewell_traces.traces" in rows_that_say(postgres_url, SECRET)
 
-    outcome = home.audit.erase("alice", reason="case 7")
+    outcome = home.audit.erase("alice")
     assert outcome.subject
     assert rows_that_say(postgres_url, SECRET) == []
     assert files_that_say(postgres_url, SECRET) == []
@@ -73,7 +73,7 @@ def test_a_person_is_forgotten_on_the_server(home: KnowledgeBase, postgres_url: 
     assert report.ok, report.findings
     assert home.audit.counts(AuditQuery()).total == 2
     with pytest.raises(UsageError):
-        home.audit.erase("alice", reason="case 7")
+        home.audit.erase("alice")
 
 
 def test_two_workers_share_everything(home: KnowledgeBase, postgres_url: str, tmp_path: Path) -> None:

@@ -86,14 +86,9 @@ def test_inference_is_marked_and_cites_nothing() -> None:
     assert claim.labels == ()
 
 
-def test_each_clause_takes_the_marker_behind_it() -> None:
-    claims = parse_answer("Revenue was $5 [1] and profit was $2 [2].").claims
-    assert [(c.text, c.labels) for c in claims] == [("Revenue was $5.", ("1",)), ("Profit was $2.", ("2",))]
-
-
-def test_a_marker_at_the_end_speaks_for_the_whole_sentence() -> None:
-    claims = parse_answer("Revenue was $5 and profit was $2 [1].").claims
-    assert [c.labels for c in claims] == [("1",), ("1",)]
+def test_the_markers_of_a_sentence_speak_for_all_of_it() -> None:
+    (claim,) = parse_answer("Revenue was $5 [1] and profit was $2 [2].").claims
+    assert (claim.text, claim.labels) == ("Revenue was $5 and profit was $2.", ("1", "2"))
 
 
 def test_markers_before_sentences_belong_to_what_follows() -> None:
@@ -121,12 +116,12 @@ def test_a_table_row_is_spelled_with_its_heads() -> None:
     assert claim.labels == ("1",)
 
 
-def test_a_pronoun_keeps_or_takes_its_antecedent() -> None:
+def test_a_pronoun_keeps_its_antecedent() -> None:
     first, second, third = parse_answer(
         "Nike grew in 2018. It bought Converse. The company sells shoes."
     ).claims
     assert first.antecedent == ""
-    assert (second.text, second.antecedent) == ("Nike bought Converse.", "")
+    assert (second.text, second.antecedent) == ("It bought Converse.", "Nike grew in 2018.")
     assert third.antecedent == "Nike grew in 2018. It bought Converse."
 
 
@@ -138,15 +133,6 @@ def test_an_antecedent_goes_back_to_a_sentence_that_leans_on_none() -> None:
     endless = parse_answer("Acme and Beta met. " + "Its shares and their sales were low. " * 400).claims
     assert all("Acme and Beta met." in claim.antecedent for claim in endless[1:])
     assert sum(len(claim.antecedent) for claim in endless) < 1_200 * len(endless)
-
-
-def test_a_pronoun_in_a_later_part_means_its_own_sentence() -> None:
-    claims = parse_answer("Acme fell in 2018. Beta grew in 2018, and it sold shoes in Leeds.").claims
-    assert [claim.text for claim in claims] == [
-        "Acme fell in 2018.", "Beta grew in 2018.", "Beta sold shoes in Leeds.",
-    ]  # fmt: skip
-    claims = parse_answer("Acme fell in 2018. It sold shoes, and it closed stores.").claims
-    assert [claim.text for claim in claims][1:] == ["Acme sold shoes.", "Acme closed stores."]
 
 
 @pytest.mark.parametrize(
@@ -268,10 +254,8 @@ def test_the_row_over_a_rule_names_the_rows_below_even_where_it_is_a_claim_too()
 def test_a_lead_in_that_states_something_is_a_claim_unless_an_item_holds_it() -> None:
     items = "\n- Sales fell by 10% in Europe [1].\n- The market was weak in Asia [1]."
     told = parse_answer("Acme lost $5 billion in 2023 and was convicted of fraud, for these reasons:" + items)
-    assert [c.text for c in told.claims][:2] == [
-        "Acme lost $5 billion in 2023.", "Acme was convicted of fraud.",
-    ]  # fmt: skip
-    assert len(told.claims) == 4
+    assert told.claims[0].text == "Acme lost $5 billion in 2023 and was convicted of fraud"
+    assert len(told.claims) == 3
     nested = parse_answer("Acme was convicted of fraud:\n- Europe:\n  - 10%\n- Asia:\n  - 5%")
     assert [c.text for c in nested.claims] == ["Acme was convicted of fraud", "Europe: 10%", "Asia: 5%"]
     for lead in (

@@ -33,7 +33,7 @@ def test_counts_are_printed_and_are_json(run, home, asked) -> None:  # type: ign
     assert "all" in run("--home", home, "audit", "counts", "--of", "status").stdout
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_what_fits_is_written_to_a_file(run, home, asked, tmp_path, suffix) -> None:  # type: ignore[no-untyped-def]
     file = tmp_path / f"out{suffix}"
     result = run("--home", home, "audit", "query", "--user", "alice", "--out", file)
@@ -56,8 +56,6 @@ def test_a_receipt_is_checked_by_a_stranger(run, home, asked, tmp_path) -> None:
     known = run("receipt", "check", file, "--key", key)
     assert known.exit_code == 0
     assert "proves origin" in known.stdout
-    assert QUESTION in run("receipt", "print", file).stdout
-    assert "<h1>" in run("receipt", "print", file, "--html").stdout
     file.write_bytes(file.read_bytes().replace(b"ANSWER", b"ABSTAIN", 1).replace(b"Nike", b"Puma", 1))
     broken = run("receipt", "check", file)
     assert broken.exit_code == 5
@@ -103,11 +101,7 @@ def test_a_person_is_erased_by_command(run, home) -> None:  # type: ignore[no-un
 
     with open_home(home) as kb:
         kb.ask("Where is the lamp of zebrafinch lit?", user="zoe")
-    assert run("--home", home, "audit", "hold", "add", "c1", "--user", "zoe", "--reason", "r").exit_code == 0
-    assert run("--home", home, "audit", "erase", "--user", "zoe", "--yes").exit_code == 2
-    assert "c1" in run("--home", home, "audit", "hold", "list").stdout
-    assert run("--home", home, "audit", "hold", "lift", "c1").exit_code == 0
-    result = run("--home", home, "audit", "erase", "--user", "zoe", "--reason", "case 9", "--yes", "--json")
+    result = run("--home", home, "audit", "erase", "--user", "zoe", "--yes", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["forgotten"]["traces"] == 1
     held = [path for path in home.rglob("*") if path.is_file() and b"zebrafinch" in path.read_bytes()]

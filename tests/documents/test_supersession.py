@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from citewell.core.config import Documents
+from citewell.core.config import Documents, Sources
 from citewell.core.records import Document, Standing, Supersession
+from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.markdown import MarkdownReader
 from citewell.documents.statements import stated
-from citewell.documents.supersession import resolve
+from citewell.documents.supersession import give, resolve, speaks_for
 
 LEASE = """# Lease Agreement, 12 Mill Lane
 
@@ -204,3 +207,27 @@ def test_front_matter_and_people_name_what_is_superseded() -> None:
     told, notes = found(documents, given=[("new.md", "other.md")])
     assert set(told) == {"The gate opens at eight.", "The gate is green."}
     assert notes == ["no document here is the “lost.md” that it supersedes"]
+
+
+@pytest.mark.parametrize(
+    ("by", "what", "ranks", "counts"),
+    [
+        ("papers/change.md", "papers/lease.md", (), True),
+        ("change.md", "lease.md", (), True),
+        ("uploads/change.md", "papers/lease.md", (), False),
+        ("uploads/change.md", "papers/lease.md", ("papers/=1",), False),
+        ("uploads/change.md", "papers/lease.md", ("uploads/=1",), True),
+        ("papers/change.md", "papers/lease.md", ("papers/drafts/=-1", "papers/change.md=-1"), False),
+        ("uploads/paired.md", "papers/lease.md", (), True),
+        ("uploads/paired.md", "papers/lease.md", ("papers/=1",), False),
+    ],
+)
+def test_a_document_speaks_for_its_own_source_or_a_lower_rank_or_as_a_person_said(
+    tmp_path: Path, by: str, what: str, ranks: tuple[str, ...], counts: bool
+) -> None:
+    said = Supersession(
+        standing=Standing.DELETED, what=what, what_version="v1", start=0, end=9, by=by, by_version="v2"
+    )
+    with SqliteEvidence(tmp_path / "evidence.sqlite") as evidence:
+        give(evidence, "uploads/paired.md", ["papers/lease.md"])
+        assert speaks_for(evidence, Sources(ranks=ranks).rank)(said) is counts

@@ -40,7 +40,7 @@ def test_a_case_without_any_label_is_allowed(tmp_path: Path) -> None:
     ("text", "told"),
     [
         (f"{LINE}\nnonsense", "line 2 is not JSON"),
-        (f"{LINE}\n[1]", "line 2 is no object"),
+        (f"{LINE}\n[1]", "line 2 is not a JSON object"),
         (
             '{"id": "a", "question": "q", "expectd": "x"}',
             "line 1: unknown key 'expectd': did you mean expected?",

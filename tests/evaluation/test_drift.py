@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from citewell.core.access import Caller, Role
 from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
-from citewell.evaluation.drift import canary, drift, drift_metrics, tell
+from citewell.evaluation.drift import canary, drift, drift_metrics
 from citewell.evaluation.drift.alerts import rules_of
 from citewell.evaluation.drift.series import MEASURES, change_points
 from citewell.knowledge.feedback.topics import topics_of
@@ -251,106 +250,6 @@ def test_too_few_records_are_not_measured(home: Path) -> None:
 def test_what_is_no_rule_is_refused(line: str) -> None:
     with pytest.raises(ConfigError, match=r"alerts\.rules"):
         rules_of(Alerts(rules=(line,)), tuple(MEASURES))
-
-
-def test_what_fires_is_told_once_and_recorded(home: Path, tmp_path: Path) -> None:
-    fill(home, [BAD])
-    script = tmp_path / "tell.py"
-    script.write_text(
-        "import sys; open(sys.argv[1], 'a').write(sys.argv[2] + '|' + sys.stdin.read() + '\\n')"
-    )
-    told = tmp_path / "told.txt"
-    command = f"{sys.executable} {script} {told}"
-    with opened(home, rules=("abstention > 0.3 @ 1d", "errors > 0.5 @ 1d"), command=command) as kb:
-        alerts = drift(kb).alerts
-        assert tell(kb, alerts) == {"abstention > 0.3 @ 1d": {"command": ""}}
-        assert tell(kb, alerts) == {}
-        assert [body["rule"] for _, body in kb.audit.evaluations("alert")] == ["abstention > 0.3 @ 1d"]
-    line, _, data = told.read_text().partition("|")
-    assert line == "abstention > 0.3 @ 1d: 0.667 over 30 records"
-    assert json.loads(data)["state"] == "firing"
-
-
-def test_a_sink_that_fails_is_tried_again(home: Path) -> None:
-    fill(home, [BAD])
-    with opened(home, rules=("abstention > 0.3 @ 1d",), command="false", webhook="ftp://nowhere") as kb:
-        alerts = drift(kb).alerts
-        troubles = tell(kb, alerts)["abstention > 0.3 @ 1d"]
-        assert "false exited with 1" in troubles["command"]
-        assert "not an http address" in troubles["webhook"]
-        assert tell(kb, alerts)
-
-
-@pytest.mark.enable_socket
-def test_a_webhook_gets_the_alert_as_json(home: Path) -> None:
-    import threading
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-
-    heard: list[dict[str, object]] = []
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Hook) as server:
-        thread = threading.Thread(target=server.handle_request)
-        thread.start()
-        fill(home, [BAD])
-        url = f"http://127.0.0.1:{server.server_port}/hook"
-        with opened(home, rules=("abstention > 0.3 @ 1d",), webhook=url) as kb:
-            assert tell(kb, drift(kb).alerts) == {"abstention > 0.3 @ 1d": {"webhook": ""}}
-        thread.join(timeout=10)
-    assert heard[0]["measure"] == "abstention"
-
-
-@pytest.mark.enable_socket
-def test_a_webhook_that_redirects_has_not_been_told(home: Path) -> None:
-    """The alert would be gone for a day, and the request would go wherever the other end says."""
-    import threading
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-
-    fetched: list[str] = []
-
-    class Login(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.send_response(302)
-            self.send_header("Location", "/login")
-            self.end_headers()
-
-        def do_GET(self) -> None:
-            fetched.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Login) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        fill(home, [BAD])
-        with opened(
-            home, rules=("abstention > 0.3 @ 1d",), webhook=f"http://127.0.0.1:{server.server_port}/hook"
-        ) as kb:
-            ((told,),) = [tuple(sinks.values()) for sinks in tell(kb, drift(kb).alerts).values()]
-        server.shutdown()
-        thread.join(timeout=10)
-    assert "HTTP status 302" in told
-    assert not fetched
-
-
-def test_a_command_with_an_open_quotation_mark_says_so(home: Path) -> None:
-    fill(home, [BAD])
-    with (
-        opened(home, rules=("abstention > 0.3 @ 1d",), command="sh -c 'x") as kb,
-        pytest.raises(ConfigError, match=r"alerts\.command"),
-    ):
-        tell(kb, drift(kb).alerts)
 
 
 def test_metrics_leave_no_entry(home: Path) -> None:

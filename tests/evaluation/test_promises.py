@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from citewell.evaluation.calibration.promises import (
     GRID,
     Unit,
+    Wanted,
     distinct,
     kept,
     passed_promise,
@@ -24,8 +25,12 @@ from citewell.evaluation.cases import LabelledClaim
 from citewell.verification.confidence.cards import Outcome, Promise
 
 
+def wanted(**options: object) -> Wanted:
+    return Wanted(name="entailed", says="says", unit="unit", **options)  # type: ignore[arg-type]
+
+
 def shown(units: list[Unit], **options: object) -> Promise:
-    return shown_promise("entailed", "says", "unit", units, fallback=0.5, **options)  # type: ignore[arg-type]
+    return shown_promise(wanted(fallback=0.5, **options), units)  # type: ignore[arg-type]
 
 
 def test_with_no_error_59_units_are_needed_with_one_93() -> None:
@@ -89,11 +94,11 @@ def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None
 
 
 def test_false_positives_are_a_share_of_what_should_not_pass() -> None:
-    found = passed_promise("relevance", "says", "unit", [0.1] * 99 + [0.95], [0.8] * 9 + [0.2], fallback=0.7)
+    found = passed_promise(wanted(fallback=0.7), [0.1] * 99 + [0.95], [0.8] * 9 + [0.2])
     assert found.outcome is Outcome.HOLDS
     assert (found.errors, found.n, found.coverage) == (1, 100, 0.9)
     assert found.threshold == 0.5
-    assert passed_promise("r", "s", "u", [0.9] * 58, [], fallback=0.7).outcome is Outcome.TOO_SMALL
+    assert passed_promise(wanted(fallback=0.7), [0.9] * 58, []).outcome is Outcome.TOO_SMALL
 
 
 @settings(deadline=None)

@@ -332,7 +332,7 @@ def test_our_own_answers_can_be_recorded(kb: KnowledgeBase, tmp_path: Path, made
     ("lines", "told"),
     [
         (["nonsense"], "line 1 is not JSON"),
-        (["[1]"], "line 1 is no object"),
+        (["[1]"], "line 1 is not a JSON object"),
         (['{"answer": "x", "sources": []}'], "line 1 names no case"),
         (['{"id": "a", "answer": "", "sources": []}'] * 2, "line 2: a second answer to 'a'"),
     ],

@@ -20,14 +20,11 @@ from citewell.core.records import (
     Verdict,
 )
 from citewell.evaluation.results import (
-    Bin,
     CaseTiming,
-    Curves,
     Found,
     Key,
     Outcome,
     Result,
-    RiskPoint,
     Run,
     Score,
     Timings,
@@ -135,15 +132,6 @@ def made_run(word: str = "") -> Run:
             ),
             Result(name="consistency", value=None, n=0, unscored=4),
             Result(name="tokens_total", value=1234.5, n=2, low=1000.0, high=1500.0, maker="tokenizer" + word),
-        ),
-        curves=Curves(
-            risk_coverage=(RiskPoint(coverage=0.5, risk=0.0), RiskPoint(coverage=1.0, risk=0.5)),
-            reliability={
-                "confidence" + word: (
-                    Bin(low=0.0, high=0.5, n=0, predicted=None, observed=None),
-                    Bin(low=0.5, high=1.0, n=4, predicted=0.9, observed=0.75),
-                )
-            },
         ),
         cases=(right, wrong, failed, unknown),
         timings=Timings(

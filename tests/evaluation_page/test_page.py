@@ -13,7 +13,7 @@ import pytest
 from lxml import html
 
 from citewell.core.errors import UsageError
-from citewell.evaluation.report.page import comparison, report, write_comparison, write_page
+from citewell.evaluation.report import report, write_page
 from citewell.evaluation.results import Key, Run
 
 Make = Callable[[str], Run]
@@ -31,7 +31,7 @@ def test_every_measure_stands_with_n_unscored_interval_and_maker(run_with: Make)
     }
     assert rows["alce_recall"][1:] == ["0.50", "0.20 to 0.80", "2", "cases", "1", "higher", "e"]
     assert rows["consistency"][1:6] == ["not measured", "", "0", "cases", "4"]
-    assert rows["tokens_total"] == ["1234", "1000 to 1500", "2", "0", "lower", "tokenizer"]
+    assert rows["tokens_total"][1:] == ["1234", "1000 to 1500", "2", "cases", "0", "lower", "tokenizer"]
     assert rows["latency retrieval"][1:4] == ["120 ms", "100 ms to 140 ms", "2"]
     assert rows["answerable"][1:] == ["1", "0", "1", "1"]
     assert rows["unanswerable"][1:] == ["0", "1", "0", "0"]
@@ -95,7 +95,7 @@ def test_nothing_in_a_run_becomes_markup(run_with: Make) -> None:
     assert len(tree.xpath("//style")) == 1
     assert "49" not in words(page)
     # Every text of the plain page has the attack beside it, so nothing was left out instead of escaped.
-    assert words(page).count("{{ 7*7 }}") >= 60
+    assert words(page).count("{{ 7*7 }}") >= 50
 
 
 def test_the_page_asks_for_nothing_and_its_policy_allows_only_its_own_style(run_with: Make) -> None:
@@ -121,35 +121,6 @@ def test_an_empty_run_says_so() -> None:
     said = words(report(Run(key=Key(cases="sha256:none"))))
     assert "The run has no cases." in said
     assert "Nothing measured yet." in said
-
-
-def test_a_comparison_shows_what_flipped_with_both_answers(run_with: Make, tmp_path: Path) -> None:
-    before, after = run_with(""), run_with("")
-    right, *others = after.cases
-    changed = msgspec.structs.replace(right, right=False, answer="Ask the operator.")
-    after = msgspec.structs.replace(after, cases=(changed, *others))
-    said = words(comparison(before, after))
-    for shown in (
-        "Comparison over 4 cases",
-        "1 flipped",
-        "ANSWER right",
-        "ANSWER wrong",
-        "Ask the operator.",
-    ):
-        assert shown in said, shown
-    write_comparison(before, after, tmp_path / "c.html")
-    assert "1 flipped" in (tmp_path / "c.html").read_text()
-    assert "None." in words(comparison(before, before))
-
-
-def test_nothing_in_a_comparison_becomes_markup(run_with: Make) -> None:
-    before, after = run_with(ATTACK), run_with(ATTACK)
-    after = msgspec.structs.replace(
-        after, cases=tuple(msgspec.structs.replace(case, right=False) for case in after.cases)
-    )
-    tree = html.document_fromstring(comparison(before, after))
-    assert not tree.xpath("//script | //img | //*[@onerror]")
-    assert "onerror" in tree.text_content()
 
 
 def test_a_file_that_cannot_be_written_is_one_error(run_with: Make, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Erasure, retention and holds reach what people said, what was decided, and the cases made of it."""
+"""Erasure and retention reach what people said, what was decided, and the cases made of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_erased_person_s_words_stand_nowhere(told: Room, tmp_path: Path) -> N
     file = tmp_path / "cases.jsonl"
     told.kb.review.write(file)
     before = told.kb.audit.counts(AuditQuery(flag="thumbs_down")).total
-    outcome = told.kb.audit.erase("alice", reason="case 7")
+    outcome = told.kb.audit.erase("alice")
     assert outcome.forgotten["feedback"] == 3
     assert outcome.forgotten["cases"] == 1
     for words in ("Borealis", "alice"):
@@ -53,7 +53,7 @@ def test_an_erased_person_s_words_stand_nowhere(told: Room, tmp_path: Path) -> N
 
 
 def test_nothing_more_can_be_said_of_theirs(told: Room) -> None:
-    told.kb.audit.erase("alice", reason="case 7")
+    told.kb.audit.erase("alice")
     request = f"req_{1:024d}"
     for act in (
         lambda: told.kb.feedback(request, "thumbs_up"),
@@ -66,7 +66,7 @@ def test_nothing_more_can_be_said_of_theirs(told: Room) -> None:
 def test_a_reviewer_who_is_erased_is_nobody_in_what_they_decided(told: Room) -> None:
     told.kb.review.dismiss(f"req_{3:024d}", reviewer="carol", reason="Carolus finds nothing wrong")
     assert told.holds_bytes("Carolus") != []
-    told.kb.audit.erase("carol", reason="case 8")
+    told.kb.audit.erase("carol")
     assert told.holds_bytes("carol") == []
     assert told.holds_bytes("Carolus") == []
     (case,) = told.kb.review.cases()
@@ -74,7 +74,7 @@ def test_a_reviewer_who_is_erased_is_nobody_in_what_they_decided(told: Room) -> 
 
 
 def test_what_bob_said_is_bob_s(told: Room) -> None:
-    told.kb.audit.erase("bob", reason="case 9")
+    told.kb.audit.erase("bob")
     assert told.holds_bytes("Zephyrus") == []
     mine, his = told.store.of(f"req_{1:024d}")
     assert (mine.meta, mine.user) == ({"because": BECAUSE}, "alice")
@@ -93,14 +93,9 @@ def test_words_that_never_reached_the_log_are_taken_out_too(told: Room, act: str
     put(92, "Notus is being asked about")
     if act == "expire":
         told.kb.audit.expire(dry_run=True)
-        # Whose they were nobody can say: it may be the person's who is held.
-        told.kb.audit.hold("all", reason="proceedings", user="alice")
-        told.kb.audit.expire()
-        assert told.holds_bytes("Boreas") != []
-        told.kb.audit.lift("all", reason="settled")
         told.kb.audit.expire()
     else:
-        assert told.kb.audit.erase("bob", reason="case 9").forgotten["traces"] == 1
+        assert told.kb.audit.erase("bob").forgotten["traces"] == 1
     assert told.holds_bytes("Boreas") == []
     assert told.holds_bytes("Notus") != []
     assert told.traces.get(f"req_{1:024d}") is not None
@@ -132,7 +127,7 @@ def test_the_session_of_an_erased_person_is_readable_in_nobody_s_entries(told: R
     session = told.log.record(f"req_{1:024d}").session_id
     assert told.kb.trace(session)
     told.kb.as_(Caller(user="carol", roles=(Role.AUDITOR,))).trace(session)
-    told.kb.audit.erase("alice", reason="case 7")
+    told.kb.audit.erase("alice")
     assert [entry.seq for entry in told.log.entries() if session in str(told.log.body(entry))] == []
     assert told.holds_bytes(session) == []
 
@@ -140,27 +135,10 @@ def test_the_session_of_an_erased_person_is_readable_in_nobody_s_entries(told: R
 def test_a_session_named_as_a_user_is_erased_alone(told: Room) -> None:
     told.answered(4, user="", session="alice", question="what a stranger asked?")
     told.kb.feedback(f"req_{4:024d}", "thumbs_down", meta={"because": "a stranger's opinion"})
-    told.kb.audit.erase(session="alice", reason="case 7")
+    told.kb.audit.erase(session="alice")
     assert told.holds_bytes("a stranger") == []
     assert told.store.of(f"req_{1:024d}")[0].meta == {"because": BECAUSE}
     assert told.log.record(f"req_{1:024d}").user_query == QUESTION
-
-
-def test_a_hold_names_a_document_that_there_is(told: Room) -> None:
-    with pytest.raises(UsageError, match=r"filings/b\.pdf"):
-        told.kb.audit.hold("case 12", reason="proceedings", document="filings/b.pdf")
-    assert told.kb.audit.holds() == ()
-    told.kb.audit.hold("case 12", reason="proceedings", document="filings/a.pdf")
-
-
-def test_a_hold_on_a_person_keeps_what_others_said_of_their_answers(told: Room) -> None:
-    told.clock.forward(40 * 86_400)
-    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
-    told.kb.audit.hold("case 12", reason="proceedings", user="alice")
-    told.kb.audit.expire()
-    assert [said.user for said in told.store.of(f"req_{1:024d}")] == ["alice", "bob"]
-    with pytest.raises(UsageError, match="case 12"):
-        told.kb.audit.erase("bob", reason="case 9")
 
 
 @pytest.mark.parametrize("where", ["log", "traces"])
@@ -187,30 +165,3 @@ def test_an_expiry_that_was_cut_short_is_finished_by_the_next_one(
     told.kb.audit.expire()
     assert told.log.size() == size
     assert told.log.check().ok
-
-
-@pytest.mark.parametrize(
-    ("about", "kept"),
-    [
-        ({"user": "alice"}, 5),
-        ({"request_id": f"req_{1:024d}"}, 3),
-        ({"document": "filings/a.pdf"}, 5),
-        ({}, 5),
-    ],
-)
-def test_a_hold_keeps_what_was_said(told: Room, about: dict[str, str], kept: int) -> None:
-    told.clock.forward(40 * 86_400)
-    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
-    told.kb.audit.hold("case 12", reason="proceedings", **about)
-    outcome = told.kb.audit.expire()
-    assert outcome.held == kept
-    assert len(outcome.feedback) == 5 - kept
-
-
-def test_a_hold_keeps_what_others_said_of_an_answer_that_expired_before(told: Room) -> None:
-    told.clock.forward(40 * 86_400)
-    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(answers_days=30))
-    told.kb.audit.expire()
-    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
-    told.kb.audit.hold("case 12", reason="proceedings", user="alice")
-    assert told.kb.audit.expire().held == 5

@@ -23,8 +23,6 @@ def under(secret: str) -> Config:
         server=Server(port=9000),
         alerts=Alerts(
             rules=("share of ABSTAIN > 0.5",),
-            command=f"notify {secret}",
-            webhook=f"https://hooks.example/{secret}",
         ),
     )
 
@@ -45,7 +43,6 @@ def test_a_change_of_what_no_answer_depends_on_is_on_record(tmp_path: Path) -> N
     first, second, third = sealed(room, EntryKind.OPERATION)
     assert first["server"]["port"] == 9000  # type: ignore[index]
     assert first["feedback"]["rephrase_window_s"] == 7  # type: ignore[index]
-    assert first["alerts"]["webhook"] == "https://hooks.example"  # type: ignore[index]
     assert first["escalate"] != second["escalate"] != third["escalate"] == ""
     assert len(sealed(room, EntryKind.CONFIGURATION)) == 1
     everything = str([room.log.body(entry) for entry in room.log.entries()])

@@ -10,6 +10,7 @@ import pytest
 
 import citewell
 from citewell.core.errors import ConfigError, ModelChangedError
+from citewell.core.metering import Meter, metered
 from citewell.core.weights import judge_folder, packaged
 from citewell.models import naming
 from citewell.models.naming import entailer_named
@@ -107,3 +108,15 @@ def test_no_piece_is_over_fifty_megabytes_and_the_card_says_what_it_was_made_fro
     told = card.read_text(encoding="utf-8")
     assert "Trained on" in told
     assert "Bad at" in told
+
+
+def test_a_text_is_read_once_for_all_that_is_claimed_of_it(judge: OnnxEntailer) -> None:
+    claims = ["The tenant clears blocked outlets.", "The landlord mends pipes.", "The rent is lower."]
+
+    def reads(asked: list[str]) -> float:
+        meter = Meter()
+        with metered(meter):
+            judge.entail([(LEASE, claim) for claim in asked])
+        return meter.reads
+
+    assert reads(claims) < sum(reads([claim]) for claim in claims) * 0.6

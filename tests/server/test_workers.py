@@ -201,7 +201,7 @@ def test_what_is_over_or_forgotten_is_told_from_the_record_or_not_at_all(
     assert all(name.endswith("r") for _, name, _ in again)
     assert again[-1][0] == "done"
     second = one.client.post("/v1/ask", json=BODY).headers["x-request-id"]
-    other.kb.audit.erase("owner", reason="asked for it")
+    other.kb.audit.erase("owner")
     with one.kb.parts.traces.database.reading() as rows:  # type: ignore[union-attr]
         kept = rows.execute("SELECT request_id FROM events").fetchall()
     assert second not in {name for (name,) in kept}

@@ -50,8 +50,6 @@ def test_a_number_that_the_text_denies_is_contradicted() -> None:
 @pytest.mark.parametrize(
     ("claim", "premise"),
     [
-        ("The yearly rent is $17,400.", "The monthly rent is $1,450."),
-        ("Each instalment is £40,000.", "The price is £120,000, paid in three equal instalments."),
         ("Revenue rose by $10 million.", "Results (in millions)\nRevenue was $160 in 2023 and $150 in 2022."),
         ("The margin rose by 3 percentage points.", "The margin rose from 14% to 17%."),
         ("60% of the patients recovered.", "Of 500 patients, 300 recovered."),

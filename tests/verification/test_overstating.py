@@ -29,7 +29,6 @@ MORE = [
         "“the deepest”",
     ),
     ("It is one of the oldest mills in Sweden.", "It is the oldest mill in Sweden.", "“the oldest”"),
-    ("Two of the five pumps broke down.", "The pumps broke down.", "“Two of the five pumps"),
     ("Coffee is associated with longer life.", "Coffee causes longer life.", "“associated with”"),
     ("The compound shrank tumours in mice.", "The compound shrank tumours in patients.", "mice"),
     ("If the valve sticks, the pump stops.", "The pump stops.", "“the valve sticks”"),

@@ -133,7 +133,6 @@ def test_an_object_that_is_not_whole_never_passes(cut: int) -> None:
 
 def test_citations_are_counted_as_they_stand() -> None:
     both = check("Nike bought Converse in 2003 and Nike reported revenue of $5,120 million in 2018 [1][2].")
-    assert len(both.claims) == 2
     assert both.report.total_citations == 2
     listed = check("Nike bought Converse in 2003 [1, 2].\n\nReferences:\n[1] Nike\n[2] Adidas")
     assert listed.report.total_citations == 2

@@ -26,7 +26,7 @@ import msgspec
 from citewell.answering.conflicts import find_conflicts
 from citewell.answering.force import told
 from citewell.answering.journal import Ask, Journal, refuse
-from citewell.answering.stages import BROADENED, Parts, Stages, searchable
+from citewell.answering.stages import BROADENED, MORE, Parts, Stages, searchable
 from citewell.answering.streaming import Streaming, Tell
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
@@ -132,14 +132,16 @@ class Answering(Parts):
         for aspect in aspects:
             self.extractor.extract(aspect, ())  # a question too long to be read is refused before the search
         stages = Stages(self, ask, aspects, journal, streaming)
-        if stages.find() or stages.find(broaden=True):
+        if stages.find() or stages.find(broaden=True) or stages.find_parts():
             if streaming is not None:
                 streaming.found(journal.passages)
             checked = stages.checked()
             lacking = searchable(checked.missing, aspects)
-            broadened = any(stage.name == BROADENED for stage in journal.stages)
-            once = self.composes and lacking and checked.claims and not broadened
-            if once and (fresh := stages.find_more(lacking)):
+            searched = {stage.name for stage in journal.stages}
+            # One part of several has words of its own; a question that is one was searched for by now.
+            apart = len(aspects) > 1 or (self.composes and BROADENED not in searched)
+            more = apart and lacking and checked.claims and MORE not in searched
+            if more and (fresh := stages.find_more(lacking)):
                 checked = stages.completed(lacking, fresh, checked)
             stages.find_contrary([claim.text for claim in checked.claims if claim.shown])
         else:

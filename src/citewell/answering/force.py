@@ -3,7 +3,8 @@
 In: supersessions as the last ingest left them, the asked day (``as_of``, else the end of a past period that
 the question names, else today), passages, checked claims. Out: passages in whose text only what is in force
 is left, for gate and writer; a :class:`Conflict` for each superseded place that would have answered, with
-what holds instead. Nothing is hidden: an older edition is told with the newer. A question that is narrowed to
+what holds instead. Nothing is hidden: an older edition is told with the newer. What a document says of
+another that it may not speak for changes nothing and is shown as a conflict. A question that is narrowed to
 one document reads all of it. Knows nothing about models or the log.
 """
 
@@ -44,15 +45,17 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class InForce:
-    """``superseded`` gives what is superseded of documents; ``access`` their access lists; ``text`` that of a
-    (document version, document id)."""
+    """``superseded`` gives what documents say is superseded of documents, and ``counts`` whether the keeper
+    lets the one speak for the other; ``access`` their access lists; ``text`` that of a (document version,
+    document id)."""
 
     superseded: Callable[[Iterable[str]], Sequence[Supersession]]
+    counts: Callable[[Supersession], bool]
     access: Callable[[Iterable[str]], Mapping[str, tuple[str, ...] | None]]
     text: Callable[[str, str], str]
 
 
-NOTHING = InForce(lambda ids: (), lambda ids: {}, lambda version, document_id: "")
+NOTHING = InForce(lambda ids: (), lambda one: True, lambda ids: {}, lambda version, document_id: "")
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,11 @@ class Force:
     _held: dict[str, tuple[Supersession, ...]] = field(default_factory=dict)
 
     def of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
-        """What of this version does not hold on that day, as documents that the asker may see say."""
+        """What of this version does not hold on that day, as documents that may speak for it say."""
+        return tuple(one for one in self._said_of(document_id, version) if self.known.counts(one))
+
+    def _said_of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
+        """What any document that the asker may see says of it."""
         if document_id not in self._held:
             found = [one for one in self.known.superseded([document_id]) if one.holds(self.day)]
             acls = self.known.access([one.by for one in found if one.by])
@@ -174,11 +181,28 @@ class Force:
         at = [(about, old, self.at(old)) for about, old in said]
         told += [self._told(about, old, one, shown, dates) for about, old, one in at if one is not None]
         kept = [one for one in conflicts if all(self.at(side) is None for side in one.sides)]
+        kept += self._contested(shown, dates)
         apart: list[Conflict] = []
         for conflict in told:
             if not any(_overlap(conflict.sides[0], other.sides[0]) for other in apart):
                 apart.append(conflict)
         return (*apart, *kept)
+
+    def _contested(self, shown: Sequence[Citation], dates: Mapping[str, str]) -> list[Conflict]:
+        """What is shown although a document says that it does not hold, which the keeper does not let speak
+        for it: both are told, and nothing is decided."""
+        found: dict[tuple[str, int], Conflict] = {}
+        for citation in shown:
+            for one in self._said_of(citation.document_id, citation.document_version):
+                over = citation.start < one.end and one.start < citation.end
+                if one.by and over and not self.known.counts(one):
+                    conflict = Conflict(
+                        about=citation.quote[:160],
+                        sides=(citation, *self._source(one)),
+                        dates=(dates.get(citation.document_id, ""), dates.get(one.by) or one.from_date),
+                    )
+                    found.setdefault((one.by, one.source_start), conflict)
+        return list(found.values())
 
     def _told(
         self,

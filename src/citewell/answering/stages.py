@@ -23,6 +23,7 @@ from citewell.core.errors import GeneratorError
 from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GenerationRequest, Generator, Requote
 from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
 from citewell.questions.evidence import Answer, find_evidence
+from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
 from citewell.retrieval import Retrieved, Retriever
 from citewell.retrieval.gate import GateResult, check_gate, opened
@@ -96,9 +97,7 @@ class Stages:
             notes += repeated(journal.passages, found.pool)
         if parts.answer_check is not None:
             with journal.stage("reading") as notes:
-                journal.passages = opened(
-                    self.aspects, journal.passages, parts.extractor, parts.config.gate, parts.answer_check
-                )
+                journal.passages = self._opened(self.aspects, journal.passages)
                 notes += [
                     f"{p.chunk.chunk_id}: answers {p.answers:.2f}"
                     for p in journal.passages
@@ -111,21 +110,12 @@ class Stages:
             with journal.stage("in force") as notes:
                 journal.passages += tuple(parts.aside(ask.question, instead, ()))
                 notes += said
-        with journal.stage("gate") as notes:
-            gate = parts.gate(
-                ask.question,
-                self.aspects,
-                journal.force.left(journal.passages),
-                parts.extractor,
-                parts.config.gate,
-                parts.gate_judge,
-                parts.answer_check,
-            )
-            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
-            notes += [gate.reason, *gate.notes]
-            if gate.said is not None:
-                notes += [journal.paid(gate.said.usage, gate.said.cost), *gate.said.notes]
-        return gate.passed
+        return self._gated()
+
+    def find_parts(self) -> bool:
+        """Each part of several searched for by itself, where the search for the whole question found nothing;
+        whether the passages can answer now."""
+        return len(self.aspects) > 1 and bool(self.find_more(self.aspects)) and self._gated()
 
     def find_more(self, lacking: Sequence[str]) -> tuple[Passage, ...]:
         """One broader search for each thing that lacks evidence; what it found to use, the best of each
@@ -143,15 +133,15 @@ class Stages:
                     continue
                 journal.looked_into(found.documents)
                 journal.beside += self._may_gainsay(found)
-                fresh = unknown(found, known)
+                fresh = self._opened([aspect], unknown(found, known))
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
-                journal.passages += tuple(fresh)
-                notes.append(f"{aspect}: {len(fresh)} more passages")
+                journal.passages += fresh
+                notes.append(f"{aspect}: {sum(p.relevant for p in fresh)} more passages to use")
             journal.passages = tuple(self.parts.aside(self.ask.question, journal.passages, ()))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
-        kept = [passage for passage in more if not passage.set_aside]
+        kept = usable(more)
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
 
     def find_contrary(self, statements: Sequence[str]) -> None:
@@ -191,14 +181,37 @@ class Stages:
             hypothesis=hypothesis,
         )
 
+    def _gated(self) -> bool:
+        """Whether the journal's passages can answer any part of the question."""
+        parts, journal = self.parts, self.journal
+        with journal.stage("gate") as notes:
+            gate = parts.gate(
+                self.ask.question,
+                self.aspects,
+                journal.force.left(journal.passages),
+                parts.extractor,
+                parts.config.gate,
+                parts.gate_judge,
+                parts.answer_check,
+            )
+            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
+            notes += [gate.reason, *gate.notes]
+            if gate.said is not None:
+                notes += [journal.paid(gate.said.usage, gate.said.cost), *gate.said.notes]
+        return gate.passed
+
+    def _opened(self, aspects: Sequence[str], passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """With what the answer check says of each, where there is one."""
+        parts = self.parts
+        if parts.answer_check is None:
+            return tuple(passages)
+        return opened(aspects, passages, parts.extractor, parts.config.gate, parts.answer_check)
+
     def _inside(self, document_id: str) -> Retrieved:
         filters = msgspec.structs.replace(self.ask.filters, document_id=document_id)
         parts = self.parts
         found = parts.retriever.retrieve(self.ask.question, filters=filters, pool=self.ask.pool)
-        if parts.answer_check is None:
-            return found
-        settings, best = parts.config.gate, found.pool[: parts.config.retrieval.top_k]
-        read = opened(self.aspects, best, parts.extractor, settings, parts.answer_check)
+        read = self._opened(self.aspects, found.pool[: parts.config.retrieval.top_k])
         return msgspec.structs.replace(found, pool=(*read, *found.pool[len(read) :]))
 
     def evidence(self, aspect: str, passages: Sequence[Passage]) -> Sequence[Answer]:
@@ -336,8 +349,8 @@ def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
 
 
 def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
-    """What a further search adds: relevant passages that were not found before."""
-    return [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]
+    """What a further search adds: passages that were not found before."""
+    return [passage for passage in found.passages if passage.chunk.chunk_id not in known]
 
 
 def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:

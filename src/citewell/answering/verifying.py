@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -40,7 +40,7 @@ from citewell.core.records import (
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.questions.parsing import MAX_QUESTION
-from citewell.verification.checking import Checked, Checker
+from citewell.verification.checking import Checker
 from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
 from citewell.verification.claims import parse_answer, parse_structured, resolve_label
@@ -59,10 +59,9 @@ Source = str | Mapping[str, str] | tuple[str, str]
 
 class VerifyReport(Record, frozen=True, kw_only=True):
     """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least
-    over its sentences, each read whole, because an answer holds no better than its weakest statement and a
-    part read alone is judged less surely than its sentence. A broken citation or a contradiction keeps it
-    at or under the border. None when nothing could be checked. ``hallucination_gap``: the share of claims
-    ``judged_claims`` that all sources together do not support."""
+    over its claims, because an answer holds no better than its weakest statement. A broken citation or a
+    contradiction keeps it at or under the border. None when nothing could be checked.
+    ``hallucination_gap``: the share of ``judged_claims`` claims that all sources together do not support."""
 
     claims: tuple[Claim, ...]
     supported: float | None
@@ -124,16 +123,12 @@ def verify(
         store.put(document)
     passages = [_passage(document) for document in documents]
     ids = [document.document_id for document in documents]
-    drafted = partial(_draft, answer, ids, one_claim, tuple(citations))
-    draft, labels = drafted()
+    draft, labels = _draft(answer, ids, one_claim, citations)
     _bounded(len(draft.claims), documents)
     verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
     library = Library(passages, store)
     evidence = {passage.chunk.document_id: library.evidence(passage) for passage in passages}
-
-    def check(draft: Draft) -> Checked:
-        return checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
 
     def asking(drafted: DraftClaim) -> Ask:
         def ask(claim: str, groups: Sequence[Sequence[str]]) -> Sequence[Verdict]:
@@ -149,21 +144,18 @@ def verify(
 
         return ask
 
-    checked = check(draft)
-    sentences = draft if one_claim else drafted(split=False)[0]
-    whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
+    checked = checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
     claims = tuple(
         judged_alone(claim, asking(drafted))
         for claim, drafted in zip(checked.claims, draft.claims, strict=True)
     )
     return VerifyReport(
         claims=claims,
-        supported=_supported(whole.claims, sentences.claims),
+        supported=_supported(checked.claims, draft.claims),
         hallucination_gap=checked.hallucination_gap.value,
         judged_claims=checked.hallucination_gap.n,
         report=ground(
             claims,
-            whole.claims,
             {document.document_id: document.text for document in documents},
             {label: resolve_label(label, ids) for label in labels},
             len(labels),
@@ -272,7 +264,7 @@ def _passage(document: Document) -> Passage:
 
 
 def _draft(
-    answer: str, ids: Sequence[str], one_claim: bool, citations: Sequence[Cited] = (), *, split: bool = True
+    answer: str, ids: Sequence[str], one_claim: bool, citations: Sequence[Cited] = ()
 ) -> tuple[Draft, tuple[str, ...]]:
     """(the claims of ``answer``, its labels, each as often as it cites)."""
     claims: tuple[DraftClaim, ...] = ()
@@ -280,10 +272,10 @@ def _draft(
     if one_claim:
         if answer.strip():
             claims = (DraftClaim(text=answer.strip(), start=0, end=len(answer)),)
-    elif structured := parse_structured(answer, ids, split=split):
+    elif structured := parse_structured(answer, ids):
         claims, labels = structured.claims, structured.labels
     else:
-        parsed = parse_answer(answer, ids, split=split)
+        parsed = parse_answer(answer, ids)
         labels = parsed.cited
         claims = tuple(
             DraftClaim(

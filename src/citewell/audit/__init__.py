@@ -11,8 +11,8 @@ name is in ``personal.PUBLIC``.
 **Reading.** ``Log.get(request_id)``, ``Log.at(seq)``, ``Log.latest(kind)``, ``Log.entries(kind, after=seq)``
 give an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict whose personal texts are filled in, or
 read as ``bodies.UNREADABLE`` has it without them or their key. ``Log.record(request_id)`` is the AuditRecord.
-``Log.texts(entry)`` gives the entry's salt and its texts by JSON pointer; ``bodies.opened(body, salt,
-texts)`` the salt of each, which opens that field to a stranger and no other. ``Log.database`` runs SQL
+``Log.texts(entry)`` gives the entry's salt and its texts by JSON pointer; ``bodies.opened(salt, texts)`` the
+salt of each, which opens that field to a stranger and no other. ``Log.database`` runs SQL
 (:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a pseudonym,
 ``destroy(name)`` to forget.
 

@@ -18,18 +18,15 @@ from typing import Any
 
 import msgspec
 
-from citewell.audit.personal import Personal, steps
+from citewell.audit.personal import personal_places, steps
 from citewell.core.errors import LogIntegrityError
 from citewell.core.identity import (
-    BLIND_TAG,
     SALTED_TAG,
     canonical_json,
     field_salts,
-    keyed_hash,
     opens,
     plain,
     salted_hash,
-    sorted_json,
 )
 from citewell.core.records import Record
 
@@ -58,20 +55,16 @@ def set_apart(
     body: Record | Mapping[str, Any], salt: bytes, blind: Callable[[str], str]
 ) -> tuple[bytes, Texts]:
     """The canonical JSON to seal, and the personal texts by JSON pointer, in the order of their salts."""
-    found = Personal()
     sealed: dict[str, Any] = plain(body)
     looked_up = sealed.get(LOOKED_UP)
-    if isinstance(body, Record):
-        found.of_record(sealed, type(body))
-    else:
-        found.of_plain(sealed)
+    places = personal_places(sealed)
     texts: Texts = {}
-    for (holder, key, path), own in zip(found.places, field_salts(salt, len(found.places)), strict=True):
+    for (holder, key, path), own in zip(places, field_salts(salt, len(places)), strict=True):
         texts[path] = text = holder[key]
         holder[key] = {SEALED: salted_hash(own, text)}
     if looked_up:
         sealed[LOOKED_UP][BLIND] = blind(looked_up)
-    return canonical_json(sealed) if found.odd else sorted_json(sealed), texts
+    return canonical_json(sealed), texts
 
 
 def open_body(
@@ -90,9 +83,9 @@ def fill_in(stored: str, salt: bytes, texts: Texts) -> dict[str, Any]:
     """``set_apart`` undone. Raises LogIntegrityError when ``stored`` has the salted hashes of other texts, or
     of one more."""
     body: dict[str, Any] = msgspec.json.decode(stored)
-    if len(texts) != sum(stored.count(f'"{SEALED}":"{tag}') for tag in (SALTED_TAG, BLIND_TAG)):
+    if len(texts) != stored.count(f'"{SEALED}":"{SALTED_TAG}'):
         raise _otherwise()
-    for path, (own, text) in opened(stored, salt, texts).items():
+    for path, (own, text) in opened(salt, texts).items():
         _put(body, path, own, text)
     return body
 
@@ -164,16 +157,9 @@ def decrypt(sealed: object, key: bytes, body_hash: str, subject: str) -> tuple[b
     return held.salt, held.texts
 
 
-def opened(body: str, salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
-    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer.
-
-    ``body`` is the stored one: its hashes say how they were made.
-    """
-    if f'"{SEALED}":"{BLIND_TAG}' in body:
-        # The first form: a field's salt was the HMAC of its pointer.
-        salts = [bytes.fromhex(keyed_hash(salt, path).removeprefix(BLIND_TAG)) for path in texts]
-    else:
-        salts = field_salts(salt, len(texts))
+def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
+    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer."""
+    salts = field_salts(salt, len(texts))
     return {path: (own, text) for (path, text), own in zip(texts.items(), salts, strict=True)}
 
 

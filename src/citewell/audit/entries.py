@@ -37,7 +37,6 @@ class EntryKind(StrEnum):
     EVALUATION = "evaluation"
     ERASURE = "erasure"
     EXPIRY = "expiry"
-    HOLD = "hold"
     RECHECK = "recheck"
     RECALL = "recall"
     KEY = "key"

@@ -8,13 +8,12 @@ still hold: leaves commit to salted hashes. Knows nothing about what the other s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.holds import Hold, Holding, refuse_name
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
 
@@ -24,14 +23,9 @@ if TYPE_CHECKING:
 ORDERED, DONE = "ordered", "done"
 
 
-class Forgetful(Protocol):
-    """A store beside the log that keeps words of people."""
-
-    name: str
-
-    def forget(self, person: str, requests: Collection[str]) -> int:
-        """Overwrites what it holds of these requests and of this person; how many things that were."""
-        ...
+Forget = Callable[[str, Collection[str]], int]
+"""Overwrites what a store beside the log holds of a person and of these requests; how many things that
+were."""
 
 
 class Erasure(Record, frozen=True, kw_only=True):
@@ -42,17 +36,14 @@ class Erasure(Record, frozen=True, kw_only=True):
     forgotten: dict[str, int]
 
 
-def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = ()) -> Erasure:
+def erase(log: Log, person: str, stores: Mapping[str, Forget] = {}) -> Erasure:
     """``person`` is a user, or the name that :func:`citewell.audit.keys.asker` has for a session.
 
     Erasures that were cut short are finished first; one of them is given where it was this person's.
 
-    Raises UsageError for somebody the log does not know, who is under a legal hold, or whom the reason names;
-    whatever a store raises: then the same call goes on.
+    Raises UsageError for somebody the log does not know, whatever a store raises: then the same call goes on.
     """
-    holds = Holding(log)
-    # One whose key still stands, and who came under a hold since, waits for its end.
-    left = [told for told in _left(log) if _hold_on(log, holds, told["subject"]) is None]
+    left = _left(log)
     # Asked before it is done: after it nobody can tell who they were.
     own = {told["subject"] for told in left if person and log.keys.name(told["subject"]) == person}
     finished = [_finish(log, told, stores) for told in left]
@@ -69,14 +60,7 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
             f"the log has nobody with that name{also}",
             hint="check the spelling; a person who was erased is no longer found",
         )
-    refuse_name(person, reason)
-    hold = _hold_on(log, holds, known.id)
-    if hold is not None:
-        raise UsageError(
-            f"this person is under legal hold {hold.hold!r}",
-            hint="lift the hold first: `citewell audit hold lift`",
-        )
-    told = {"subject": known.id, "entries": len(_bodies(log, known.id)), "reason": reason}
+    told = {"subject": known.id, "entries": len(_bodies(log, known.id))}
     log.note(EntryKind.ERASURE, {**told, "outcome": ORDERED})
     return _finish(log, told, stores)
 
@@ -93,29 +77,24 @@ def _left(log: Log) -> list[dict[str, Any]]:
     return list(ordered.values())
 
 
-def _finish(log: Log, told: Mapping[str, Any], stores: Sequence[Forgetful]) -> Erasure:
+def _finish(log: Log, told: Mapping[str, Any], stores: Mapping[str, Forget]) -> Erasure:
     """From wherever it ended before: each step does nothing where there is nothing left to do."""
     subject = told["subject"]
     # Once the key is gone nobody has the name any more, and the stores have forgotten it.
     person = log.keys.name(subject) or subject
     requests = _requests(log, subject)
-    forgotten = {store.name: store.forget(person, requests) for store in stores}
+    forgotten = {name: forget(person, requests) for name, forget in stores.items()}
     # After the stores, because without the key nobody could tell what was theirs.
     log.keys.destroy(person)
     # What a server was answering meanwhile; after this it is somebody new who asks.
     if late := _requests(log, subject) - requests:
-        for store in stores:
-            forgotten[store.name] += store.forget(person, late)
+        for name, forget in stores.items():
+            forgotten[name] += forget(person, late)
     with log.database.writing() as rows:
         rows.execute("DELETE FROM private WHERE subject = ?", (subject,))
     log.database.overwrite()
     log.note(EntryKind.ERASURE, {**told, "outcome": DONE, "forgotten": forgotten})
     return Erasure(subject=subject, entries=told["entries"], forgotten=forgotten)
-
-
-def _hold_on(log: Log, holds: Holding, subject: str) -> Hold | None:
-    bodies = ({}, *(body for _, body in _bodies(log, subject)))
-    return next((found for body in bodies if (found := holds.of(subject, body))), None)
 
 
 def _requests(log: Log, subject: str) -> set[str]:

@@ -19,7 +19,7 @@ CLASSES: Mapping[str, tuple[str, ...]] = {
     "feedback": ("feedback", "evaluation"),
     "notices": ("notice", "recheck", "recall"),
 }
-"""What belongs together. Kinds in no class (ingest, configuration, keys, holds, erasure, expiry) are what the
+"""What belongs together. Kinds in no class (ingest, configuration, keys, erasure, expiry) are what the
 log is checked by, and stay."""
 _MAY_EXPIRE = tuple(kind for kinds in CLASSES.values() for kind in kinds)
 _EXPIRY, _MOST = "expiry", "answer"

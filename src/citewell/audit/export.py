@@ -25,7 +25,7 @@ from citewell.audit.tiles import (
 )
 from citewell.audit.writer import stored_tree, tree_hashes
 from citewell.core.errors import LogError, UsageError
-from citewell.core.replacing import replace_file
+from citewell.core.files import replace_file
 
 if TYPE_CHECKING:
     from citewell.audit.database import Rows

@@ -122,7 +122,7 @@ def _issuer(log: Log, note: str) -> str:
 
 def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
     salt, texts = log.texts(entry)
-    fields = opened(entry.body or "", salt, texts or {})
+    fields = opened(salt, texts or {})
     return {
         pointer: Opened(salt=own.hex(), text=text)
         for pointer in may_be_shown(fields, with_user=with_user)

@@ -20,11 +20,12 @@ from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from citewell.audit.database import Row
+from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.errors import LogError, UsageError
+from citewell.core.files import make_file, make_folder, replace_file, sync_folder, write_private
 from citewell.core.identity import keyed_hash
-from citewell.core.private import make_file, make_folder
 from citewell.core.records import Record
-from citewell.core.wal import empty_wal, open_wal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -92,7 +93,7 @@ class FolderKeys:
         self.folder, self.origin = Path(folder), origin
         self._lock = threading.Lock()
         self._wait_s = wait_s
-        self._opened: sqlite3.Connection | None = None
+        self._database: SqliteDatabase | None = None
         self._pepper = b""
 
     def subject(self, name: str) -> Subject:
@@ -103,10 +104,8 @@ class FolderKeys:
         if known is not None:
             return known
         fresh = ("sub_" + secrets.token_hex(12), name, secrets.token_bytes(32))
-        with self._using() as connection:
-            connection.execute(
-                "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", fresh
-            )
+        with self.people().writing() as rows:
+            rows.execute("INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", fresh)
         # Another process may have been first.
         return self.find(name) or self.subject(name)
 
@@ -132,29 +131,22 @@ class FolderKeys:
         """
         if not (self.folder / SUBJECTS).exists():
             return ""
-        known = self.find(name)
-        with self._using() as connection:
-            if known is not None:
-                connection.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
-            # Also for nobody: the call before may have ended between the two.
-            emptied = empty_wal(connection)
-        if not emptied:
-            raise LogError(
-                f"keys in {self.folder}: another process is still reading a key that was destroyed",
-                hint="stop that process and run the command again",
-            )
+        known, people = self.find(name), self.people()
+        if known is not None:
+            with people.writing() as rows:
+                rows.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
+        # Also for nobody: the call before may have ended between the two.
+        people.overwrite()
         return known.id if known is not None else ""
 
     def blind(self, text: str) -> str:
         """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""
         if self._pepper:
             return keyed_hash(self._pepper, text)
-        with self._using() as connection:
-            connection.execute(
-                "INSERT INTO pepper(one, value) VALUES(1, ?) ON CONFLICT DO NOTHING",
-                (secrets.token_bytes(32),),
-            )
-            (pepper,) = connection.execute("SELECT value FROM pepper").fetchone()
+        with self.people().writing() as rows:
+            fresh = (secrets.token_bytes(32),)
+            rows.execute("INSERT INTO pepper(one, value) VALUES(1, ?) ON CONFLICT DO NOTHING", fresh)
+            ((pepper,),) = rows.execute("SELECT value FROM pepper").fetchall()
         self._pepper = bytes(pepper)
         return keyed_hash(self._pepper, text)
 
@@ -169,8 +161,7 @@ class FolderKeys:
             with _as_log_error(self.folder):
                 self._make_folder()
                 # Both are made together, so that one without the other is a loss.
-                with self._using():
-                    pass
+                self.people()
                 made = Signer.fresh(self.origin or f"citewell.local/{secrets.token_hex(8)}")
                 with suppress(FileExistsError):
                     write_private(path, made.private_text())
@@ -220,14 +211,12 @@ class FolderKeys:
                 self._write_published(limited.splitlines())
 
     def _write_published(self, lines: list[str]) -> None:
-        path = self.folder / PUBLISHED
-        unfinished = path.with_suffix(".new")
-        make_file(unfinished)
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
+        replace_file(
+            self.folder / PUBLISHED,
+            "".join(f"{line}\n" for line in lines).encode(),
+            synced=True,
+            private=True,
+        )
         sync_folder(self.folder)
 
     def published(self) -> str:
@@ -248,13 +237,10 @@ class FolderKeys:
             for name in (SIGNING, PUBLISHED):
                 if (self.folder / name).exists():
                     write_private(folder / name, (self.folder / name).read_text(encoding="utf-8"))
-            with self._using() as connection:
-                make_file(folder / SUBJECTS)
-                copy = sqlite3.connect(folder / SUBJECTS)
-                try:
-                    connection.backup(copy)
-                finally:
-                    copy.close()
+            make_file(folder / SUBJECTS)
+            stored, copy = (sqlite3.connect(path) for path in (self.people().path, folder / SUBJECTS))
+            with closing(stored), closing(copy):
+                stored.backup(copy)
 
     def has(self, in_force: Callable[[Signer], bool]) -> bool:
         """Whether a key for which ``in_force`` holds signs here, or will once a handover is finished."""
@@ -320,53 +306,51 @@ class FolderKeys:
         """The pseudonyms of all; nobody where there is no file of them, which is not made."""
         if not (self.folder / SUBJECTS).exists():
             return set()
-        with self._using() as connection:
-            return {subject for (subject,) in connection.execute("SELECT id FROM subjects")}
+        with self.people().reading() as rows:
+            return {subject for (subject,) in rows.execute("SELECT id FROM subjects")}
 
     def _add_people(
         self, people: list[tuple[Any, ...]], pepper: list[tuple[Any, ...]], named: Set[str]
     ) -> None:
         """All of them or, when it is cut short, nobody. ``pepper`` replaces one that no entry was sealed
         with; somebody of the same name whom no entry is about gives way."""
-        with self._using() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self.people().writing() as rows:
             for person in people:
-                row = connection.execute("SELECT id FROM subjects WHERE name = ?", (person[1],)).fetchone()
+                row = rows.execute("SELECT id FROM subjects WHERE name = ?", (person[1],)).fetchone()
                 if row is not None and row[0] not in named:
-                    connection.execute("DELETE FROM subjects WHERE id = ?", row)
-            connection.executemany(
+                    rows.execute("DELETE FROM subjects WHERE id = ?", row)
+            rows.executemany(
                 "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", people
             )
-            connection.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", pepper)
+            rows.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", pepper)
         self._pepper = b""
 
     def close(self) -> None:
         with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+            if self._database is not None:
+                self._database.close()
+                self._database = None
 
-    def _look_up(self, sql: str, value: str) -> tuple[Any, ...] | None:
+    def _look_up(self, sql: str, value: str) -> Row | None:
         """Makes nothing: whoever reads a copy of the log without its keys finds nobody."""
-        if self._opened is None and not (self.folder / SUBJECTS).exists():
+        if self._database is None and not (self.folder / SUBJECTS).exists():
             return None
-        with self._using() as connection:
-            found: tuple[Any, ...] | None = connection.execute(sql, (value,)).fetchone()
-        return found
+        with self.people().reading() as rows:
+            return rows.execute(sql, (value,)).fetchone()
 
     def _make_folder(self) -> None:
         if not self.folder.is_dir():
             make_folder(self.folder)
             sync_folder(self.folder.parent)
 
-    @contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection]:
+    def people(self) -> SqliteDatabase:
+        """The file of their keys, made where nothing else is. Raises LogError where it must have been."""
         with self._lock, _as_log_error(self.folder):
-            if self._opened is None:
-                self._opened = self._open()
-            yield self._opened
+            if self._database is None:
+                self._database = self._open()
+            return self._database
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> SqliteDatabase:
         self._make_folder()
         path = self.folder / SUBJECTS
         if self.can_sign() and not path.exists():
@@ -375,15 +359,20 @@ class FolderKeys:
                 hint="restore them from their backup, `citewell audit key restore`; without a backup,"
                 f" create an empty file {SUBJECTS} to start again; earlier personal texts stay unreadable",
             )
-        connection = open_wal(path, wait_s=self._wait_s)
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS subjects(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-            " key BLOB NOT NULL) WITHOUT ROWID"
-        )
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS pepper(one INTEGER PRIMARY KEY CHECK(one = 1), value BLOB NOT NULL)"
-        )
-        return connection
+        database = SqliteDatabase(path, wait_s=self._wait_s)
+        with database.reading() as rows:
+            there = database.tables(rows)
+        if not there >= {"subjects", "pepper"}:
+            with database.writing() as rows:
+                rows.execute(
+                    "CREATE TABLE IF NOT EXISTS subjects(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+                    " key BLOB NOT NULL) WITHOUT ROWID"
+                )
+                rows.execute(
+                    "CREATE TABLE IF NOT EXISTS pepper(one INTEGER PRIMARY KEY CHECK(one = 1),"
+                    " value BLOB NOT NULL)"
+                )
+        return database
 
 
 class Signer:
@@ -441,30 +430,6 @@ def _copied(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source:
         people = source.execute("SELECT id, name, key FROM subjects").fetchall()
         return people, source.execute("SELECT one, value FROM pepper").fetchall()
-
-
-def write_private(path: Path, text: str) -> None:
-    """A new file that only its owner may read, whole and durable from the start. Raises FileExistsError."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(unfinished, path)
-    finally:
-        unfinished.unlink()
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """A file's name is durable only when its folder is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -355,7 +355,7 @@ class SqliteLog(Log):
     """The log of a home: one SQLite file, and the folder ``keys`` beside it unless another is given.
 
     ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
-    nothing, not even on a read-only disk.
+    nothing.
     """
 
     def __init__(

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.bodies import open_body
-from citewell.audit.finding import Candidate, Counted, Finder, cursor_of
-from citewell.audit.following import follow
+from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Axis, Profile, key_of, microseconds, timestamp_of
-from citewell.audit.question import AuditQuery, cites, narrows, refuse, refuse_cursor, within
+from citewell.audit.question import AuditQuery, cites, narrows, refuse, within
+from citewell.audit.search import LAST, Candidate, Counted, Finder
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.records import AuditRecord, Record
 
@@ -34,12 +34,10 @@ HOUR = DAY // 24
 
 
 class Page(Record, frozen=True, kw_only=True):
-    """``next`` is "" when this is the last page. ``expired`` are entries that fit and whose content is
-    gone."""
+    """``next`` is "" when this is the last page."""
 
     records: tuple[AuditRecord, ...]
     next: str = ""
-    expired: tuple[int, ...] = ()
 
 
 class Share(Record, frozen=True, kw_only=True):
@@ -116,43 +114,26 @@ _OPENED = 64
 """Records opened at a time."""
 
 
-class _LogNames:
-    """People and sessions as this log names them. Nobody of that name: a name that no record has."""
-
-    def __init__(self, log: Log) -> None:
-        self._keys = log.keys
-
-    def user(self, name: str) -> str:
-        known = self._keys.find(name)
-        return known.id if known is not None else "nobody"
-
-    def session(self, name: str) -> str:
-        return self._keys.blind(name)
-
-
 class Queries:
     """Questions to ``log`` through the tables of ``postings``, about everything that was durable when the
-    question came. Raises UsageError for what makes no sense."""
+    question came. Raises UsageError for what makes no sense.
+
+    What has expired counts, and is in no page. A cursor is the id of the last record shown, as a place in the
+    log would tell how many others there are.
+    """
 
     def __init__(self, log: Log, postings: Postings) -> None:
         self._log, self._postings = log, postings
-        self._finder = Finder(postings, _LogNames(log))
+        self._finder = Finder(postings, log.keys)
 
     def page(self, query: AuditQuery) -> Page:
         """Newest first."""
-        self._ready(query)
-        found = self._finder.page(query)
-        records, expired = [], []
-        for seq, body in self._bodies([seq for _, seq in found.records]):
-            if body is None:
-                expired.append(seq)
-            elif cites(query, body):
-                records.append(msgspec.convert(body, AuditRecord))
-        following = cursor_of(*found.records[-1]) if found.more else ""
-        return Page(records=tuple(records), next=following, expired=tuple(expired))
+        records = tuple(islice(self.every(query), query.limit + 1))
+        more = len(records) > query.limit
+        return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")
 
     def every(self, query: AuditQuery) -> Iterator[AuditRecord]:
-        """All that fits, newest first; ``limit`` does not bound it."""
+        """All that fits, newest first from the cursor on; ``limit`` does not bound it."""
         fitting = self._each(query)
         while some := list(islice(fitting, min(query.limit + 1, _OPENED))):
             yield from self._opened(some, query)
@@ -177,19 +158,27 @@ class Queries:
 
     def _each(self, query: AuditQuery) -> Iterator[Candidate]:
         self._ready(query)
-        return self._finder.each(query)
+        return self._finder.each(query, self._place(query.cursor) if query.cursor else LAST)
+
+    def _place(self, cursor: str) -> tuple[int, int]:
+        """Where in the log the record stands that a cursor names."""
+        try:
+            entry = self._log.get(cursor)
+        except UsageError:
+            raise _refused(cursor) from None
+        return microseconds(entry.timestamp), entry.seq
 
     def _counted(self, query: AuditQuery, by: str) -> Counted:
         return self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
 
     def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
         """These in their order, without those that expired or only share a key with what is asked."""
-        for _, body in self._bodies([one.seq for one in some]):
-            if body is not None and cites(query, body):
+        for body in self._bodies([one.seq for one in some]):
+            if cites(query, body):
                 yield msgspec.convert(body, AuditRecord)
 
-    def _bodies(self, seqs: Sequence[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
-        """Opened bodies in the order of ``seqs``, None where the content has expired; one read for all."""
+    def _bodies(self, seqs: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Opened bodies in the order of ``seqs``, but of those that expired; one read for all."""
         among = ", ".join(map(str, seqs)) or "NULL"
         with self._log.database.reading() as rows:
             found = rows.execute(
@@ -202,15 +191,12 @@ class Queries:
             if seq not in stored:
                 raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
             _, subject, text, body_hash, sealed = stored[seq]
-            if text is None:
-                yield seq, None
-                continue
-            if not subject:
-                yield seq, msgspec.json.decode(text)
-                continue
-            if subject not in keys:
-                keys[subject] = self._log.keys.key(subject)
-            yield seq, open_body(text, body_hash, subject, sealed, keys[subject])
+            if text is not None and not subject:
+                yield msgspec.json.decode(text)
+            elif text is not None:
+                if subject not in keys:
+                    keys[subject] = self._log.keys.key(subject)
+                yield open_body(text, body_hash, subject, sealed, keys[subject])
 
 
 class VisibleQueries(Queries):
@@ -219,9 +205,8 @@ class VisibleQueries(Queries):
     anybody's can.
 
     The tables hold which documents a record names, so records that are not theirs are passed over unopened;
-    what is shown is opened and asked for by the rule once more. A cursor is the id of the last record shown,
-    as a place in the log would tell how many others there are. Expired entries are left out: nobody can tell
-    any more what they named.
+    what is shown is opened and asked for by the rule once more. Expired entries are left out of counts too:
+    nobody can tell any more what they named.
     """
 
     def __init__(
@@ -235,46 +220,35 @@ class VisibleQueries(Queries):
         super().__init__(log, postings)
         self._sees, self._documents, self._only = sees, documents, only
 
-    def page(self, query: AuditQuery) -> Page:
-        records = tuple(islice(self.every(query), query.limit + 1))
-        more = len(records) > query.limit
-        return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")
-
     def _each(self, query: AuditQuery) -> Iterator[Candidate]:
         """What may be the person's, as far as the tables know."""
         refuse(query)
-        query = msgspec.structs.replace(query, cursor=self._place(query.cursor))
         if self._only is not None:
             if not self._only or query.user not in ("", self._only):
                 return
             query = msgspec.structs.replace(query, user=self._only)
         seen = {key_of(Axis.DOCUMENT, name) for name in self._documents()}
         for one in super()._each(query):
-            if one.named is None or seen.issuperset(one.named):
+            if one.named is not None and seen.issuperset(one.named):
                 yield one
 
     def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
         return filter(self._sees, super()._opened(some, query))
 
     def _counted(self, query: AuditQuery, by: str) -> Counted:
-        """A record is opened only where the tables cannot tell what it names."""
-        counted: Counter[tuple[int, int]] = Counter()
-        for one in self._each(msgspec.structs.replace(query, cursor="")):
-            if one.named is not None or any(self._opened([one], query)):
-                counted[BY[by](one.time), one.profile] += 1
-        return counted
+        fitting = self._each(msgspec.structs.replace(query, cursor=""))
+        return Counter((BY[by](one.time), one.profile) for one in fitting)
 
-    def _place(self, cursor: str) -> str:
-        """Where in the log the record stands that a cursor names; nobody pages from one they may not see."""
-        if not cursor:
-            return ""
-        try:
-            entry, record = self._log.get(cursor), self._log.record(cursor)
-        except UsageError:
-            raise refuse_cursor(cursor) from None
-        if not self._sees(record):
-            raise refuse_cursor(cursor)
-        return cursor_of(microseconds(entry.timestamp), entry.seq)
+    def _place(self, cursor: str) -> tuple[int, int]:
+        """Nobody pages from a record that they may not see."""
+        place = super()._place(cursor)
+        if self._log.at(place[1]).body is None or not self._sees(self._log.record(cursor)):
+            raise _refused(cursor)
+        return place
+
+
+def _refused(cursor: str) -> UsageError:
+    return UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
 
 
 def _added_up(

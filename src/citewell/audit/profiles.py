@@ -57,7 +57,7 @@ class Profile(Record, frozen=True, kw_only=True):
 
 class Facts(Record, frozen=True, kw_only=True):
     """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once; ``named`` those
-    of every document that the record names, None where they cannot be told without opening it."""
+    of every document that the record names, None where its content has expired."""
 
     time: int
     profile: Profile
@@ -130,12 +130,9 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
             yield Axis.CHUNK, citation["chunk_id"]
 
 
-def _named(body: Mapping[str, Any]) -> frozenset[int] | None:
-    """As :func:`citewell.knowledge.visibility.named_by` has it of the opened record. In an older one what
-    was looked into is sealed as the asker's own."""
+def _named(body: Mapping[str, Any]) -> frozenset[int]:
+    """As :func:`citewell.knowledge.visibility.named_by` has it of the opened record."""
     looked_into = body.get("parameters", {}).get("looked_into", ())
-    if not all(isinstance(name, str) for name in looked_into):
-        return None
     cited = [citation for claim in body["claims"] for citation in claim.get("citations", ())]
     cited += [side for conflict in body.get("conflicts", ()) for side in conflict["sides"]]
     names = {result["document_id"] for result in body.get("retrieval_results", ())}

@@ -1,7 +1,7 @@
 """What can be asked of the log: one language for the command line, Python and both databases.
 
 In: words. Out: an :class:`AuditQuery`, refused when it makes no sense; whether a profile or a record fits it.
-Knows nothing about tables: :mod:`citewell.audit.finding` finds what fits.
+Knows nothing about tables: :mod:`citewell.audit.search` finds what fits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,9 @@ from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Profile, k
 from citewell.core.clock import written
 from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Proof, Record, Status
+
+if TYPE_CHECKING:
+    from citewell.audit.keys import FolderKeys
 
 STATUSES: Mapping[str, Callable[[Profile], bool]] = {
     "any-unsupported": lambda profile: Status.UNSUPPORTED.value in profile.statuses,
@@ -43,7 +46,8 @@ class AuditQuery(Record, frozen=True, kw_only=True):
     ``status`` a key of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision``
     also ``ERROR``; ``model`` the name of anyone who made a part of the record; ``prompt`` a prompt's hash;
     ``failure`` the stage that failed, as ``failure_reason`` has it, or ``any``; ``flag`` what users
-    signalled later; ``limit`` from 1 to 1000; ``cursor`` as a Page gave it.
+    signalled later; ``limit`` from 1 to 1000; ``cursor`` the id of a
+    record, as a Page gave it: what comes after it.
     """
 
     since: str = ""
@@ -76,14 +80,6 @@ def narrows(query: AuditQuery) -> bool:
     return msgspec.structs.replace(query, limit=everything.limit, cursor="") != everything
 
 
-class Names(Protocol):
-    """How the log names people and sessions."""
-
-    def user(self, name: str) -> str: ...
-
-    def session(self, name: str) -> str: ...
-
-
 def refuse(query: AuditQuery) -> None:
     """Raises UsageError for a value that stands for nothing."""
     for what, value, known in (
@@ -103,17 +99,14 @@ def refuse(query: AuditQuery) -> None:
             _time(time)
 
 
-def refuse_cursor(cursor: str) -> UsageError:
-    """What is said of a cursor that is none."""
-    return UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
-
-
-def keys_asked(query: AuditQuery, names: Names) -> tuple[int, ...]:
-    """The keys that a record must have, all of them."""
+def keys_asked(query: AuditQuery, keys: FolderKeys) -> tuple[int, ...]:
+    """The keys that a record must have, all of them; for a person whom the log does not know, one that none
+    has."""
+    person = keys.find(query.user) if query.user else None
     document = (query.document, query.version) if query.version else (query.document,)
     asked = (
-        (Axis.USER, (names.user(query.user),) if query.user else ("",)),
-        (Axis.SESSION, (names.session(query.session),) if query.session else ("",)),
+        (Axis.USER, (person.id if person else query.user and "nobody",)),
+        (Axis.SESSION, (query.session and keys.blind(query.session),)),
         (Axis.VERSION if query.version else Axis.DOCUMENT, document),
         (Axis.CHUNK, (query.chunk,)),
         (Axis.FLAG, (query.flag,)),

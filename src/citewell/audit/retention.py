@@ -2,9 +2,9 @@
 
 In: a log, the days each class is kept, the time. Out: expiry entries, which name what went and keep the
 profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
-checkpoints and receipts already handed out stay good. What is under a legal hold stays. Last comes an entry
-that names the expiry entries that are done: what a run that was cut short left, in the files or in the stores
-beside the log, the next one takes out. Knows nothing about traces or documents.
+checkpoints and receipts already handed out stay good. Last comes an entry that names the expiry entries that
+are done: what a run that was cut short left, in the files or in the stores beside the log, the next one takes
+out. Knows nothing about traces or documents.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
 from citewell.audit.expiries import CLASSES, entries_named
-from citewell.audit.following import follow
-from citewell.audit.holds import Holding
+from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import Facts, Profile, facts_of
 from citewell.core.clock import written
@@ -38,11 +37,10 @@ Forget = Callable[[Collection[str], Collection[str]], object]
 
 class Expiry(Record, frozen=True, kw_only=True):
     """``expired`` entries by class, ``requests`` whose records went, ``feedback`` the ids of signals and
-    reviews that went, ``held`` entries that a hold kept."""
+    reviews that went."""
 
     expired: dict[str, int]
     requests: tuple[str, ...]
-    held: int
     feedback: tuple[str, ...] = ()
     dry_run: bool = False
 
@@ -70,11 +68,9 @@ def expire(
     if unknown:
         raise UsageError(f"unknown retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
     follow(log, postings)
-    holds = Holding(log)
     expired: dict[str, int] = {}
     requests: list[str] = []
     feedback: list[str] = []
-    held = 0
     for name, kept in days.items():
         if kept <= 0:
             continue
@@ -82,19 +78,16 @@ def expire(
         after = 0
         while rows := _due(log, CLASSES[name], before, after):
             after = rows[-1].seq
-            going = [row for row in rows if holds.of(row.subject, row.body) is None]
-            held += len(rows) - len(going)
-            expired[name] = expired.get(name, 0) + len(going)
-            requests += [row.body["request_id"] for row in going if row.kind in RECORDS]
-            feedback += [str(row.body["feedback_id"]) for row in going if "feedback_id" in row.body]
-            if going and not dry_run:
-                _take_out(log, postings, name, before, going)
+            expired[name] = expired.get(name, 0) + len(rows)
+            requests += [row.body["request_id"] for row in rows if row.kind in RECORDS]
+            feedback += [str(row.body["feedback_id"]) for row in rows if "feedback_id" in row.body]
+            if not dry_run:
+                _take_out(log, postings, name, before, rows)
     if not dry_run:
         _finish(log, postings, forget)
     return Expiry(
         expired=expired,
         requests=tuple(requests),
-        held=held,
         feedback=tuple(feedback),
         dry_run=dry_run,
     )
@@ -156,7 +149,7 @@ def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
     for seq, body in left.items():
         among = ", ".join(map(str, entries_named(body)))
         with log.database.reading() as rows:
-            # What still has its content is another run's, which is about to take it; or due again, or held.
+            # What still has its content is another run's, which is about to take it; or due again.
             still = f"SELECT 1 FROM entries WHERE body IS NOT NULL AND seq IN ({among}) LIMIT 1"
             if rows.execute(still).fetchone() is None:
                 finished.append(seq)

@@ -1,4 +1,4 @@
-"""The log's database as one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
+"""A database as one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
 
 In: a path. Out: the :class:`citewell.audit.database.Database` of it. When ``writing`` ends, what was written
 is on the disk; when it raises, nothing was. Deleted rows are overwritten (``secure_delete``). Knows nothing
@@ -7,10 +7,7 @@ about entries.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,16 +16,17 @@ from pathlib import Path
 
 from citewell.audit.database import Rows
 from citewell.core.errors import LogError
+from citewell.core.files import sync_folder
 from citewell.core.wal import empty_wal, open_wal
 
 _HINTS = {
     "SQLITE_FULL": "free some disk space and try again",
     "SQLITE_READONLY": "make the home writable, or choose another with --home",
-    "SQLITE_CANTOPEN": "check that the home exists and is writable",
-    "SQLITE_BUSY": "another process is using the log; try again",
-    "SQLITE_LOCKED": "another process is using the log; try again",
+    "SQLITE_CANTOPEN": "check that the home exists and is writable; copy it first if its disk is read-only",
+    "SQLITE_BUSY": "another process is using it; try again",
+    "SQLITE_LOCKED": "another process is using it; try again",
     "SQLITE_IOERR": "the disk reported an error; check the disk first",
-    "SQLITE_NOTADB": "the file is not an audit log; restore it from a backup",
+    "SQLITE_NOTADB": "the file is not a database; restore it from a backup",
     "SQLITE_CORRUPT": "the file is damaged; restore it from a backup and run `citewell audit check`",
 }
 
@@ -42,8 +40,8 @@ class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
     ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for what a power cut
-    may take. ``readonly`` opens what is there and changes nothing, not even on a read-only disk. Raises
-    LogError, whose hint says what to do.
+    may take. ``readonly`` opens what is there and changes nothing. Raises LogError, whose hint says what to
+    do.
     """
 
     types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
@@ -55,7 +53,6 @@ class SqliteDatabase:
         self.where = str(path)
         self._wait_s, self._synchronous = wait_s, synchronous
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
         with _as_log_error(self.path):
             self._writer = None if readonly else self._open()
             self._reader = self._open_readonly() if readonly else self._open()
@@ -74,7 +71,7 @@ class SqliteDatabase:
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         if self._writer is None:
-            raise LogError(f"audit log {self.path} is open read-only", hint="open it for writing")
+            raise LogError(f"{self.path} is open read-only", hint="open it for writing")
         with self._write_lock, _as_log_error(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -92,12 +89,12 @@ class SqliteDatabase:
     def overwrite(self) -> None:
         """``secure_delete`` has overwritten the rows; the log of recent writes still holds them until now."""
         if self._writer is None:
-            raise LogError(f"audit log {self.path} is open read-only", hint="open it for writing")
+            raise LogError(f"{self.path} is open read-only", hint="open it for writing")
         with self._write_lock, self._read_lock, _as_log_error(self.path):
             emptied = empty_wal(self._writer)
         if not emptied:
             raise LogError(
-                f"audit log {self.path}: another process is still reading what was deleted",
+                f"{self.path}: another process is still reading what was deleted",
                 hint="stop that process and run the command again",
             )
 
@@ -106,30 +103,19 @@ class SqliteDatabase:
             self._reader.close()
             if self._writer is not None:
                 self._writer.close()
-            if self._copy is not None:
-                self._copy.cleanup()
 
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
         connection = open_wal(self.path, wait_s=self._wait_s, synchronous=self._synchronous)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         if fresh:
-            _sync_directory(self.path.parent)
+            sync_folder(self.path.parent)
         return connection
 
     def _open_readonly(self) -> sqlite3.Connection:
-        """A log on a read-only disk cannot make the files WAL wants, so what is there is copied and read."""
         if not self.path.is_file():
             raise LogError(f"no audit log at {self.path}", hint="check --home, or ask a question first")
-        beside = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
-        source = self.path
-        if not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK):
-            self._copy = tempfile.TemporaryDirectory(prefix="citewell-log-")
-            for file in beside:
-                if file.exists():
-                    shutil.copy(file, self._copy.name)
-            source = Path(self._copy.name) / self.path.name
-        connection = sqlite3.connect(source, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA query_only = ON")
         # What somebody put there need be no Unicode, and is to be named, not to end the check.
         connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
@@ -143,15 +129,6 @@ def _as_log_error(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "") or ""
         family = "_".join(name.split("_")[:2])
-        raise LogError(f"audit log {path}: {error}", hint=_HINTS.get(family, "")) from error
+        raise LogError(f"{path}: {error}", hint=_HINTS.get(family, "")) from error
     except OSError as error:
-        raise LogError(f"audit log {path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error
-
-
-def _sync_directory(folder: Path) -> None:
-    """A new file's name is durable only when its directory is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        raise LogError(f"{path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error

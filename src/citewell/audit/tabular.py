@@ -1,4 +1,4 @@
-"""Records for other programs: CSV and Parquet with one row a record, JSON lines with the whole of each.
+"""Records for other programs: CSV with one row a record, JSON lines with the whole of each.
 
 In: records, any number of them, one at a time. Out: a file. A spreadsheet must not run what a person wrote:
 in CSV a cell that begins like a formula gets an apostrophe before it. Knows nothing about queries.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -41,8 +40,6 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
 }
 """One row a record; ``verified`` and the like count claims."""
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-_ROWS = 5_000
-"""Records of a Parquet row group."""
 
 
 def write_csv(records: Iterable[AuditRecord], path: Path) -> int:
@@ -67,39 +64,9 @@ def write_json_lines(records: Iterable[AuditRecord], path: Path) -> int:
     return count
 
 
-def write_parquet(records: Iterable[AuditRecord], path: Path) -> int:
-    """The columns of :data:`COLUMNS`; numbers as numbers."""
-    import pyarrow
-    from pyarrow import parquet
-
-    numbers = {status.value.lower() for status in Status} | {"claims"}
-    fractions = {"confidence", "total_ms"}
-    schema = pyarrow.schema(
-        [
-            (
-                name,
-                pyarrow.int64()
-                if name in numbers
-                else pyarrow.float64()
-                if name in fractions
-                else pyarrow.string(),
-            )
-            for name in COLUMNS
-        ]
-    )
-    count = 0
-    with parquet.ParquetWriter(path, schema) as writer:
-        for block in _blocks(records):
-            columns = {name: [make(record) for record in block] for name, make in COLUMNS.items()}
-            writer.write_table(pyarrow.table(columns, schema=schema))
-            count += len(block)
-    return count
-
-
 FORMATS: Mapping[str, Callable[[Iterable[AuditRecord], Path], int]] = {
     ".csv": write_csv,
     ".jsonl": write_json_lines,
-    ".parquet": write_parquet,
 }
 
 
@@ -109,9 +76,3 @@ def _statuses(record: AuditRecord) -> Counter[Status]:
 
 def _tame(value: str | int | float | None) -> str | int | float | None:
     return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA else value
-
-
-def _blocks(records: Iterable[AuditRecord]) -> Iterator[list[AuditRecord]]:
-    iterator = iter(records)
-    while block := list(islice(iterator, _ROWS)):
-        yield block

@@ -21,7 +21,7 @@ from citewell.audit.keys import FolderKeys, Handover, Signer
 from citewell.audit.merkle import TILE, Frontier, Tree, leaf_hash
 from citewell.audit.notes import Trusted, handover, read_checkpoint
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
-from citewell.core.identity import hash_bytes, sorted_json
+from citewell.core.identity import canonical_json, hash_bytes
 
 
 class Sealed(NamedTuple):
@@ -223,7 +223,7 @@ def _named(rows: Rows) -> str:
 
 
 def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> Sealed:
-    body = sorted_json({"old": old, "new": new, "signature": signature, "reason": reason})
+    body = canonical_json({"old": old, "new": new, "signature": signature, "reason": reason})
     return Sealed(EntryKind.KEY.value, timestamp, "", body.decode(), hash_bytes(body))
 
 

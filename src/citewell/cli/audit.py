@@ -1,11 +1,7 @@
-"""``citewell audit show | check | checkpoint | prove | export | key`` and ``citewell trace``.
-
-The group for all commands of the log stands here too.
-"""
+"""``citewell audit show | check | checkpoint | prove | export | key`` and ``citewell trace``."""
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +9,8 @@ from typing import Annotated
 import typer
 
 from citewell.audit.log import Growth, Proof
-from citewell.cli import questions, receipts, retention, revisits
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import Found, Id, command, group, text_of
+from citewell.cli.commands import Found, Id, app, command, group, text_of
 from citewell.cli.printing import ERROR, FAILED, OK, aside, facts, say
 from citewell.core.errors import UsageError
 from citewell.core.records import AuditRecord, Trace
@@ -24,27 +19,16 @@ from citewell.knowledge.home import KnowledgeBase
 Backup = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
-audit = group("Query, check and prove the sealed log of answers.")
-keys = group("Manage the log's keys.")
-
-
-def register(app: typer.Typer) -> None:
-    audit.add_typer(keys, name="key")
-    for uses in (questions, receipts, revisits, retention):
-        uses.register(audit)
-    app.add_typer(audit, name="audit")
-    app.add_typer(receipts.receipts, name="receipt")
-    command(app)(trace)
+audit = group("audit", "Query, check and prove the sealed log of answers.")
+keys = group("key", "Manage the log's keys.", audit)
 
 
 @command(audit)
-def checkpoint(
-    kb: KnowledgeBase,
-    publish: Annotated[
-        bool, typer.Option("--publish", help="Also send it to the configured witnesses.")
-    ] = False,
-) -> int:
-    """Print the newest signed checkpoint. Keep it where the log's owner cannot change it."""
+def checkpoint(kb: KnowledgeBase, publish: bool = False) -> int:
+    """Print the newest signed checkpoint. Keep it where the log's owner cannot change it.
+
+    --publish: Also send it to the configured witnesses.
+    """
     say(kb.log.checkpoint().removesuffix("\n"))
     sent = kb.log.publish() if publish else ()
     for one in sent:
@@ -56,13 +40,13 @@ def checkpoint(
 def prove(
     kb: KnowledgeBase,
     id: Annotated[str, typer.Argument(metavar="[ID]", help="The record id that `ask` printed.")] = "",
-    since: Annotated[
-        Path | None,
-        typer.Option("--since", metavar="FILE", help="Prove that the log only grew since this checkpoint."),
-    ] = None,
+    since: Path | None = None,
 ) -> Found:
     """Prove that a record is in the log or, with --since, that the log only grew. Prints the hashes up to the
-    root and the checkpoint."""
+    root and the checkpoint.
+
+    --since FILE: Prove that the log only grew since this checkpoint.
+    """
     if bool(id) == (since is not None):
         raise UsageError(
             "there must be exactly one thing to prove", hint="give a record id, or a checkpoint with --since"
@@ -99,24 +83,17 @@ def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
 
 
 @command(audit)
-def check(
-    kb: KnowledgeBase,
-    checkpoint: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A checkpoint that you kept elsewhere; repeatable."),
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The published keys. [default: the home's own]")
-    ] = None,
-) -> Found:
-    """Recompute the whole log and list every finding. Exits with 5 if anything does not match."""
+def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | None = None) -> Found:
+    """Recompute the whole log and list every finding. Exits with 5 if anything does not match.
+
+    --checkpoint FILE: A checkpoint that you kept elsewhere; repeatable.
+    --key FILE: The published keys. [default: the home's own]
+    """
     from citewell.server.keys import ApiKeys
 
     outside, published = [text_of(path) for path in checkpoint or ()], text_of(key) if key else ""
     with closing(ApiKeys(kb.home)) as api_keys:
-        # A copy on a read-only disk is checked without them: SQLite wants to write beside them.
-        stored = api_keys.all() if os.access(kb.home, os.W_OK) else None
-    report = kb.log.check(outside=outside, key=published, api_keys=stored)
+        report = kb.log.check(outside=outside, key=published, api_keys=api_keys.all())
     notes = [*report.skipped, *report.notes]
     if not key:
         own = "the signatures were checked with the home's own key, which shows integrity but not origin"
@@ -134,6 +111,7 @@ def check(
     return Found(value, tell, OK if report.ok else FAILED)
 
 
+@command(app)
 def trace(
     kb: KnowledgeBase,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],
@@ -146,14 +124,11 @@ def trace(
 
 
 @command(keys)
-def new(
-    kb: KnowledgeBase,
-    lost: Annotated[
-        bool, typer.Option("--lost", help="The old signing key is lost for good; replace it.")
-    ] = False,
-    reason: Reason = "",
-) -> None:
-    """Create the signing key before the first entry does; with --lost, replace a lost one."""
+def new(kb: KnowledgeBase, lost: bool = False, reason: Reason = "") -> None:
+    """Create the signing key before the first entry does; with --lost, replace a lost one.
+
+    --lost: The old signing key is lost for good; replace it.
+    """
     held = kb.log.keys
     if lost:
         say(kb.log.replace_lost_key(reason))

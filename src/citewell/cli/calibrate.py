@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command, refuse_unwritable
+from citewell.cli.commands import Found, app, command, refuse_unwritable
 from citewell.cli.eval_run import progress_bar
 from citewell.cli.home import Home, must_be_there
 from citewell.cli.printing import OK, PARTIAL, aside, columns, say
@@ -25,32 +25,25 @@ if TYPE_CHECKING:
     from citewell.verification.confidence.cards import Card
 
 
-def register(app: typer.Typer) -> None:
-    command(app)(calibrate)
-
-
+@command(app)
 def calibrate(
     home: Home,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[CASES]...", help="Case files, or labelled claims with their sources."),
     ] = None,
-    alpha: Annotated[float, typer.Option(min=0.001, max=0.5, help="The share of errors to allow.")] = 0.05,
-    partial_alpha: Annotated[
-        float,
-        typer.Option(
-            min=0.001, max=0.5, help="The share of wrong answers to allow among all that are shown."
-        ),
-    ] = 0.20,
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="The confidence with which the promise must hold.")
-    ] = 0.95,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="CARD", help="Where to write the card. [default: card.json in the home]"),
-    ] = None,
+    alpha: Annotated[float, typer.Option(min=0.001, max=0.5)] = 0.05,
+    partial_alpha: Annotated[float, typer.Option(min=0.001, max=0.5)] = 0.2,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999)] = 0.95,
+    out: Path | None = None,
 ) -> Found:
-    """Set thresholds, borders and weights from labelled data, and state what can be promised of them."""
+    """Set thresholds, borders and weights from labelled data, and state what can be promised of them.
+
+    --alpha: The share of errors to allow.
+    --partial-alpha: The share of wrong answers to allow among all that are shown.
+    --confidence: The confidence with which the promise must hold.
+    --out CARD: Where to write the card. [default: card.json in the home]
+    """
     from citewell.evaluation.calibration.calibrating import Terms
     from citewell.evaluation.calibration.calibrating import calibrate as make
     from citewell.verification.confidence.cards import Outcome, write_card

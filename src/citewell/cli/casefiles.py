@@ -1,28 +1,36 @@
-"""``citewell eval draft | import``: case files made from documents, or from other people's data sets."""
+"""``citewell eval draft | import``: case files made from documents, or from other tools' data."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from citewell.cli.commands import command, evaluation
+from citewell.cli.commands import command
+from citewell.cli.eval_run import evaluation
 from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, aside, escaped
 from citewell.core.errors import UsageError
 
-_FORMATS = ("beir", "financebench", "alce", "ragas", "deepeval")
-Count = Annotated[int, typer.Option("--n", min=1, help="The maximum number of cases.")]
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")]
+FORMATS = ("ragas", "deepeval", "beir")
 
 
 @command(evaluation)
-def draft(home: Home, paths: Paths, out: Path | None = None, n: Count = 50, seed: int = 0) -> int:
-    """Draft cases from documents (answerable ones, unanswerable twins, near misses) for a person to
-    review."""
+def draft(
+    home: Home,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")
+    ],
+    out: Path | None = None,
+    n: Annotated[int, typer.Option(min=1)] = 50,
+    seed: int = 0,
+) -> int:
+    """Draft answerable and unanswerable cases from documents, for a person to review.
+
+    --n: The maximum number of cases.
+    """
     import msgspec
 
     from citewell.core.errors import DocumentError
@@ -46,7 +54,7 @@ def draft(home: Home, paths: Paths, out: Path | None = None, n: Count = 50, seed
     if not cases:
         raise UsageError(
             f"no questions could be drafted from {len(documents)} documents",
-            hint="give documents with plain sentences or tables, or write cases by hand",
+            hint='give documents with tables or "label: value" lines, or write cases by hand',
         )
     if out:
         write_cases(cases, out)
@@ -61,79 +69,36 @@ def draft(home: Home, paths: Paths, out: Path | None = None, n: Count = 50, seed
 
 @command(evaluation, "import")
 def read(
-    home: Home,
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_FORMATS))],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file or folder.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the cases.")],
-    answers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write its answers, for `eval run --answers`."),
-    ] = None,
-    documents: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A new folder for its documents, ready to ingest.")
-    ] = None,
-    document_id: Annotated[
-        str,
-        typer.Option(metavar="TEMPLATE", help="How your home names its documents, such as 'pdfs/{}.pdf'."),
-    ] = "",
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS))],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder to import.")],
+    out: Path,
+    answers: Path | None = None,
+    documents: Path | None = None,
 ) -> None:
-    """Import cases, and answers if there are any, from a data set in another format."""
+    """Import cases, with answers and documents if there are any, from another tool's data.
+
+    --out FILE: Where to write the cases.
+    --answers FILE: Where to write its answers, for `eval run --answers`.
+    --documents DIR: A new folder for its documents, ready to ingest.
+    """
     import msgspec
 
     from citewell.evaluation.cases import write_cases, write_file
     from citewell.evaluation.importing import read_format
 
-    template = document_id or (f"{documents.resolve().name}/{{}}.txt" if documents else "")
-    found = read_format(form, path, document=template, texts=_texts(home))
-    if documents is not None and not found.documents:
-        raise UsageError(f"{form} contains no documents", hint="leave --documents out")
-    if answers is not None and not found.answers:
-        raise UsageError(f"{path} contains no answers", hint="leave --answers out")
+    found = read_format(form, path, folder=documents.resolve().name if documents else form)
     if documents is not None:
-        _write_documents(documents, found.documents)
-    write_cases(found.cases, out)
+        if not found.documents:
+            raise UsageError(f"{form} contains no documents", hint="leave --documents out")
+        if documents.exists() and any(documents.iterdir()):
+            raise UsageError(f"{documents} is not empty", hint="name a new folder")
+        for name, text in found.documents.items():
+            write_file(documents / Path(name).name, text.encode())
     if answers is not None:
+        if not found.answers:
+            raise UsageError(f"{path} contains no answers", hint="leave --answers out")
         write_file(answers, b"".join(msgspec.json.encode(line) + b"\n" for line in found.answers))
-    located = sum(bool(case.spans) for case in found.cases)
-    aside(
-        f"{len(found.cases)} cases ({located} with spans), {len(found.answers)} answers,"
-        f" {len(found.documents)} documents"
-    )
-    for note in found.notes:
-        aside(f"note: {note}")
+    write_cases(found.cases, out)
+    aside(f"{len(found.cases)} cases, {len(found.answers)} answers, {len(found.documents)} documents")
     if found.answers and answers is None:
         aside("note: the answers were not written; add --answers FILE to write them")
-
-
-def _texts(home: Home) -> Callable[[str], str | None]:
-    """Documents of the home, if there is one: quotes have to match its wording exactly."""
-    from citewell.core.errors import CitewellError
-
-    if not home.path.is_dir():
-        return lambda name: None
-    kb = home.open()
-    known = {entry.document_id for entry in kb.documents()}
-
-    def text(name: str) -> str | None:
-        if name not in known:
-            return None
-        try:
-            return kb.document(name).text
-        except CitewellError:
-            return None
-
-    return text
-
-
-def _write_documents(folder: Path, documents: dict[str, str]) -> None:
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty", hint="name a new folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in documents.items():
-            (folder / Path(name).name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written ({error.strerror})",
-            hint="check that the folder exists and is writable",
-        ) from error

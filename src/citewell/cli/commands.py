@@ -1,54 +1,76 @@
 """How a command is declared: over a home, with --json and --home, and an exit code for what it found.
 
 In: a function over an open KnowledgeBase (its first parameter ``kb``), over its :class:`Home` (``home``) or
-over neither. Out: a command of a group. Also what several commands share: a table of options, and files of
+over neither. Out: a command of a group. Its docstring is its help; behind a blank line it may describe its
+options, each as ``--name METAVAR: help``. Also what several commands share: groups, options, and files of
 their users.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 
-from citewell.cli.home import Home, HomeOption, JsonOption, home_of
+from citewell.cli.errors import Commands
+from citewell.cli.home import Home, home_of
 from citewell.cli.printing import OK, say_json
 from citewell.core.errors import UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_OPTION = re.compile(r"--(?P<name>[\w-]+)(?: (?P<metavar>\S+))?: (?P<help>.+)")
 
-OPTIONS: dict[str, Any] = {
-    name: typer.Option(metavar=metavar, help=help)
-    for name, metavar, help in (
-        ("since", "WHEN", "30d, 12h, or a date."),
-        ("out", "FILE", "Also write the result to FILE."),
-        ("html", "FILE", "Also write the page here."),
-        ("labels", "FILE", "Read such a file back once it is filled in."),
-        ("by", "NAME", "Who judges, for the record."),
-        ("seed", None, "A different seed draws different ones."),
-        ("reader", "U", "Your name, for the record."),
-        ("reviewer", "U", "Who decides, for the record."),
-        ("state", None, "open, accepted, dismissed or all."),
-        ("topic", None, "A topic as `review groups --by topic` names it."),
-        ("cause", None, "thumbs_down, relevance_gate_failed, ..."),
-        ("cursor", None, "The cursor that the previous page printed."),
-        ("writer", "LINE", "Probe this writer (such as openai:MODEL) instead of the home's."),
-        ("judge", "LINE", "Also measure this judge, such as openai:MODEL."),
-    )
-}
-"""Options of several commands, and single ones, by their parameter's name; one that says more about itself in
-its annotation is not looked up."""
+
+def options_in(text: str) -> dict[str, Any]:
+    """Options by their names, of lines ``--name METAVAR: help``; an indented line goes on with the last."""
+    found = [_OPTION.fullmatch(line) for line in re.sub(r"\n +", " ", text.strip()).splitlines()]
+    return {one["name"]: typer.Option(metavar=one["metavar"], help=one["help"]) for one in found if one}
+
+
+SHARED = options_in("""\
+--home DIR: The home folder; also set by CITEWELL_HOME. [default: .citewell]
+--json: Print JSON on standard output.
+--since WHEN: 30d, 12h, or a date.
+--out FILE: Also write the result to FILE.
+--html FILE: Also write the page here.
+--by NAME: Who judges, for the record.
+--seed: A different seed draws different ones.
+--user U: Your name, for the record.
+--reader U: Your name, for the record.
+--reviewer U: Who decides, for the record.
+--reason: Why, for the record.
+--group G: A group the asker belongs to; repeatable.
+--top-k: Passages to pass on. [default: 5]
+--pool: Candidates to rank. [default: 50]
+--document D: Search only this document.
+--tag T: Search only documents with this label.
+--host H: The address to listen on. [default: 127.0.0.1]
+--port P: The port to listen on. [default: 8000]
+--state: open, accepted, dismissed or all.
+--topic: A topic as `review groups --by topic` names it.
+--cause: thumbs_down, relevance_gate_failed, ...
+--cursor: The cursor that the previous page printed.
+--writer LINE: Probe this writer (such as openai:MODEL) instead of the home's.
+--judge LINE: Also measure this judge, such as openai:MODEL.
+--answers FILE: Judge these recorded answers instead of asking.
+""")
+"""What a command does not describe itself."""
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")]
-Groups = Annotated[
-    list[str] | None, typer.Option("--group", metavar="G", help="A group the asker belongs to; repeatable.")
-]
+Words = list[str] | None
+TopK = Annotated[int | None, typer.Option(min=1, max=10)]
+Pool = Annotated[int | None, typer.Option(min=1, max=1000)]
+Page = Annotated[int, typer.Option(min=1, max=1000)]
+AtLeastOne = Annotated[int | None, typer.Option(min=1)]
+Port = Annotated[int | None, typer.Option(min=0, max=65535)]
 
 
 @dataclass(frozen=True)
@@ -60,9 +82,23 @@ class Found:
     code: int = OK
 
 
-def group(help: str, **more: Any) -> typer.Typer:
+app = typer.Typer(
+    cls=Commands,
+    name="citewell",
+    help="Ask your documents questions. Every quote in an answer is checked, and every answer is recorded.",
+    epilog='Start with `citewell ingest FOLDER`, then `citewell ask "QUESTION"`.',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def group(name: str, help: str, under: typer.Typer = app, **more: Any) -> typer.Typer:
     """Of commands; without one of them its help is shown."""
-    return typer.Typer(help=help, rich_markup_mode=None, **{"no_args_is_help": True, **more})
+    made = typer.Typer(help=help, rich_markup_mode=None, **{"no_args_is_help": True, **more})
+    under.add_typer(made, name=name)
+    return made
 
 
 def command(
@@ -74,9 +110,9 @@ def command(
 ) -> Callable[[Function], Function]:
     """Adds the function to ``group``, with ``--home`` if its first parameter is ``kb`` or ``home``.
 
-    It returns what it :class:`Found`, then ``--json`` prints its value, or else an exit code or nothing.
-    ``options`` (name -> annotation, all "" by default) reach it as one mapping, its last parameter;
-    ``new_home`` is for a home that need not be there yet.
+    It returns what it :class:`Found`, then ``--json`` prints its value, or else an exit code or nothing. One
+    that has a parameter ``json`` of its own prints by itself. ``options`` (all "" by default) reach it as one
+    mapping, its last parameter; ``new_home`` is for a home that need not be there yet.
     """
 
     def add(function: Function) -> Function:
@@ -85,8 +121,10 @@ def command(
         first = own[0].name if own else ""
         over_home = first in ("kb", "home")
         table = own.pop().name if options is not None else ""
+        prints = any(parameter.name == "json" for parameter in own)
 
-        def run(context: typer.Context, json: bool = False, **given: Any) -> None:
+        def run(context: typer.Context, **given: Any) -> None:
+            json = given["json"] if prints else given.pop("json", False)
             if table:
                 given[table] = {option: given.pop(option) for option in options or {}}
             if over_home:
@@ -101,16 +139,18 @@ def command(
             if found:
                 raise typer.Exit(found)
 
+        text, _, lines = (inspect.getdoc(function) or "").partition("\n\n--")
+        described = SHARED | (options_in(f"--{lines}") if lines else {})
         parameters = [
-            _option("context", Parameter.empty, typer.Context),
-            *map(_described, own[over_home:]),
-            *(_option(option, "", annotation) for option, annotation in (options or {}).items()),
+            _parameter("context", Parameter.empty, typer.Context),
+            *(_described(parameter, described) for parameter in own[over_home:]),
+            *(_parameter(one, "", Annotated[str, option]) for one, option in (options or {}).items()),
         ]
         if signature.return_annotation is Found:
-            parameters.append(_option("json", False, JsonOption))
+            parameters.append(_described(_parameter("json", False, bool), described))
         if over_home:
-            parameters.append(_option("home", None, HomeOption))
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
+            parameters.append(_described(_parameter("home", None, str | None), described))
+        run.__name__, run.__doc__ = function.__name__, text
         run.__annotations__ = {}
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer asks for it
         group.command(name)(run)
@@ -119,20 +159,23 @@ def command(
     return add
 
 
-def _described(parameter: Parameter) -> Parameter:
-    """With what the table says of it."""
-    if get_origin(parameter.annotation) is Annotated or parameter.name not in OPTIONS:
+def _described(parameter: Parameter, options: Mapping[str, Any]) -> Parameter:
+    """As an option with its help; an argument describes itself."""
+    annotation, made = parameter.annotation, typer.Option()
+    if get_origin(annotation) is Annotated:
+        annotation, made = get_args(annotation)
+    if isinstance(made, typer.models.ArgumentInfo):
         return parameter
-    return parameter.replace(annotation=Annotated[parameter.annotation, OPTIONS[parameter.name]])
+    flag = made.default if isinstance(made.default, str) else f"--{parameter.name.replace('_', '-')}"
+    made, said = copy.copy(made), options.get(flag.removeprefix("--"))
+    made.default = flag  # also of a bool, which has no --no-...
+    if said is not None:
+        made.metavar, made.help = said.metavar, said.help
+    return parameter.replace(annotation=Annotated[annotation, made])
 
 
-def _option(name: str, default: Any, annotation: Any) -> Parameter:
+def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
     return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
-
-
-evaluation = group("Measure how good the answers are.")
-probe = group("Change what the pipeline reads and see how the answer changes.")
-evaluation.add_typer(probe, name="probe")
 
 
 def refuse_unwritable(path: Path | None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from citewell.cli.program import app
+from citewell.cli import app
 
 HOME = ".demo"
 ANSWERED, ANSWER = "What is the default relevance threshold?", "relevance_threshold – default: 0.7"

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
-from citewell.cli.commands import Found, command
+from citewell.cli.commands import Found, app, command
 from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, OK, columns, say
 from citewell.core.errors import CitewellError
@@ -71,22 +69,18 @@ PACKAGES = {
     "local": ("llguidance", "writing with a model on this machine, by transformers"),
     "huggingface": ("transformers", "any cross-encoder or NLI model"),
     "postgres": ("psycopg", "log, traces and signals in PostgreSQL"),
-    "s3": ("boto3", "checkpoints to S3"),
     "otel": ("opentelemetry.sdk", "OpenTelemetry spans"),
 }
 """Extra -> what it brings, by module, and what that gives."""
 
 
-def register(app: typer.Typer) -> None:
-    command(app)(doctor)
-
-
+@command(app)
 def doctor(home: Home) -> Found:
     """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
     part fails, and says how to fix it. Keys that are set are tried at their provider."""
-    from citewell.knowledge.assembly import MODELS, Assembly, load_config
+    from citewell.knowledge.assembly import MODELS
 
-    assembly = Assembly(home.path, load_config(home.path))
+    assembly = home.parts()
     checks: dict[str, Callable[[], str]] = {
         "runtime": _runtime,
         "configuration": lambda: assembly.config.hash,

@@ -20,11 +20,7 @@ DocumentId = Annotated[
 ]
 User = Annotated[str, typer.Option(metavar="U", help="Your name, for the record.")]
 
-documents = group("List, show, withdraw and share documents.")
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(documents, name="documents")
+documents = group("documents", "List, show, withdraw and share documents.")
 
 
 @command(documents, "list")
@@ -44,12 +40,11 @@ def list_(kb: KnowledgeBase) -> Found:
 
 
 @command(documents)
-def show(
-    kb: KnowledgeBase,
-    id: DocumentId,
-    version: Annotated[str, typer.Option(help="An older version. [default: the newest]")] = "",
-) -> Found:
-    """Show one document: its metadata, and its text as citations refer to it."""
+def show(kb: KnowledgeBase, id: DocumentId, version: str = "") -> Found:
+    """Show one document: its metadata, and its text as citations refer to it.
+
+    --version: An older version. [default: the newest]
+    """
     document = kb.document(id, version)
     tags = {tag for tag in document.tags if tag.startswith(THREAD)}
     thread = [e.document_id for e in kb.documents() if tags.intersection(e.tags)] if tags else []
@@ -57,28 +52,24 @@ def show(
 
 
 @command(documents)
-def withdraw(
-    kb: KnowledgeBase,
-    id: DocumentId,
-    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "withdrawn by hand",
-    user: User = "",
-) -> None:
-    """Stop retrieving a document. It stays readable as evidence for past answers."""
+def withdraw(kb: KnowledgeBase, id: DocumentId, reason: str = "withdrawn by hand", user: User = "") -> None:
+    """Stop retrieving a document. It stays readable as evidence for past answers.
+
+    --reason: Why, for the record.
+    """
     kb.withdraw(id, reason=reason, user=user)
     say(f"Withdrew {id}. To restore it, run `citewell ingest FILE --id {shlex.quote(id)}`.")
 
 
 @command(documents)
 def share(
-    kb: KnowledgeBase,
-    id: DocumentId,
-    acl: Annotated[
-        list[str] | None, typer.Option(metavar="GROUP", help="A group that may see it; repeatable.")
-    ] = None,
-    everybody: Annotated[bool, typer.Option("--everybody", help="Remove every restriction.")] = False,
-    user: User = "",
+    kb: KnowledgeBase, id: DocumentId, acl: list[str] | None = None, everybody: bool = False, user: User = ""
 ) -> None:
-    """Set who may see a document from now on, including in past answers."""
+    """Set who may see a document from now on, including in past answers.
+
+    --acl GROUP: A group that may see it; repeatable.
+    --everybody: Remove every restriction.
+    """
     if bool(acl) == everybody:
         raise UsageError("nothing says who may see it", hint="give --acl GROUP or --everybody")
     kb.share(id, acl or (), user=user)

@@ -6,11 +6,10 @@ In: words. Out: a table; 5 when an alert fires.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from citewell.cli.commands import Found, command, evaluation
+from citewell.cli.commands import Found, command
+from citewell.cli.eval_run import evaluation
 from citewell.cli.printing import FAILED, OK, aside, columns, say
 from citewell.knowledge.home import KnowledgeBase
 
@@ -20,37 +19,26 @@ if TYPE_CHECKING:
 
 @command(evaluation)
 def drift(
-    kb: KnowledgeBase,
-    since: str = "90d",
-    by: Annotated[str, typer.Option(help="day or week.")] = "week",
-    of: Annotated[str, typer.Option(help="all, document, source, topic or configuration.")] = "all",
-    canary: Annotated[
-        Path | None,
-        typer.Option(metavar="CASES", help="First measure retrieval on these cases and seal the result."),
-    ] = None,
-    alert: Annotated[
-        bool, typer.Option("--alert", help="Send alerts that fire to the configured command and webhook.")
-    ] = False,
+    kb: KnowledgeBase, since: str = "90d", by: str = "week", of: str = "all", canary: Path | None = None
 ) -> Found:
     """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
-    if an alert fires."""
+    if an alert fires.
+
+    --by: day or week.
+    --of: all, document, source, topic or configuration.
+    --canary CASES: First measure retrieval on these cases and seal the result.
+    """
+    from citewell.evaluation import drift as drifting
     from citewell.evaluation.cases import load_cases
-    from citewell.evaluation.drift import canary as measure_canary
-    from citewell.evaluation.drift import drift as measure
-    from citewell.evaluation.drift import tell
 
     if canary is not None:
-        found = measure_canary(kb, load_cases(canary))
+        found = drifting.canary(kb, load_cases(canary))
         aside(
             f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {found.precision:.2f}"
         )
         for note in found.notes:
             aside(f"note: {note}")
-    moved = measure(kb, since=since, by=by, of=of)
-    troubles = tell(kb, moved.alerts) if alert else {}
-    for rule, sinks in troubles.items():
-        for name, trouble in sinks.items():
-            aside(f"{rule}: {name} failed: {trouble}" if trouble else f"{rule}: sent by {name}")
+    moved = drifting.drift(kb, since=since, by=by, of=of)
     firing = any(one.state == "firing" for one in moved.alerts)
     return Found(moved, lambda: _tell(moved), FAILED if firing else OK)
 

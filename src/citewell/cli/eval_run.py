@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command, evaluation, refuse_unwritable
+from citewell.cli.commands import Found, command, group, refuse_unwritable
 from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, say, visible
 
@@ -22,37 +22,29 @@ if TYPE_CHECKING:
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
 
-Answers = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Judge these recorded answers instead of asking.")
-]
-Page = Path | None
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(evaluation, name="eval")
+evaluation = group("eval", "Measure how good the answers are.")
 
 
 @command(evaluation)
 def run(
     home: Home,
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases, one JSON object per line.")],
-    answers: Answers = None,
+    answers: Path | None = None,
     out: Path | None = None,
-    html: Page = None,
-    runs: Annotated[
-        int,
-        typer.Option(min=1, max=10, metavar="N", help="Drafts of each answer to compare for consistency."),
-    ] = 1,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, max=10, help="Passages to pass on. [default: 5]")
-    ] = None,
+    html: Path | None = None,
+    runs: Annotated[int, typer.Option(min=1, max=10)] = 1,
+    top_k: Annotated[int | None, typer.Option(min=1, max=10)] = None,
 ) -> Found:
     """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case
-    failed; the measures then cover the other cases only."""
+    failed; the measures then cover the other cases only.
+
+    --runs N: Drafts of each answer to compare for consistency.
+    --top-k: Passages to pass on. [default: 5]
+    """
     refuse_unwritable(html)
     made = _evaluate(home, cases, answers, out, runs, top_k)
     if html is not None:
-        from citewell.evaluation.report.page import write_page
+        from citewell.evaluation.report import write_page
 
         write_page(made, html)
     _warn(made)
@@ -64,18 +56,12 @@ def run(
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="A later result file.")],
-    html: Page = None,
 ) -> Found:
     """Show what improved or got worse from A to B, and which cases flipped."""
     from citewell.evaluation.comparing import compare as compared
     from citewell.evaluation.results import read_run
 
-    earlier, later = read_run(before), read_run(after)
-    found = compared(earlier, later)
-    if html is not None:
-        from citewell.evaluation.report.page import write_comparison
-
-        write_comparison(earlier, later, html)
+    found = compared(read_run(before), read_run(after))
     return Found(found, lambda: _tell_apart(found))
 
 
@@ -100,12 +86,15 @@ def _tell_apart(found: Comparison) -> None:
 def gate(
     home: Home,
     run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
-    thresholds: Annotated[Path, typer.Option(metavar="FILE", help="The thresholds to reach, as TOML.")],
-    answers: Answers = None,
+    thresholds: Path,
+    answers: Path | None = None,
     out: Path | None = None,
 ) -> Found:
     """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
-    meet its threshold. With CASES, --answers and --out are as for `eval run`."""
+    meet its threshold. With CASES, --answers and --out are as for `eval run`.
+
+    --thresholds FILE: The thresholds to reach, as TOML.
+    """
     from citewell.evaluation.gating import check, load_rules
     from citewell.evaluation.results import is_run, read_run
 
@@ -159,7 +148,6 @@ def _evaluate(
     from citewell.evaluation.cases import load_answers, load_cases
     from citewell.evaluation.results import Keeper, write_run
     from citewell.evaluation.running import evaluate_home, evaluate_recorded
-    from citewell.knowledge.assembly import Assembly, load_config
 
     refuse_unwritable(out)
     cases = load_cases(path)
@@ -174,7 +162,7 @@ def _evaluate(
                 told = f"{len(unknown)} recorded answers match no case in this file"
                 aside(f"note: {told}, for example {unknown[0]!r}")
             found = home.open() if home.path.is_dir() else None
-            parts = found.parts if found is not None else Assembly(home.path, load_config(home.path))
+            parts = found.parts if found is not None else home.parts()
             made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress, keeper=keeper)
     if out is not None and keeper is not None:
         if keeper.found:

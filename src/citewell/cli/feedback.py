@@ -6,33 +6,30 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.commands import Found, Id, command
+from citewell.cli.commands import Found, Id, app, command
 from citewell.cli.printing import say
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 
-def register(app: typer.Typer) -> None:
-    command(app)(feedback)
-
-
+@command(app)
 def feedback(
     kb: KnowledgeBase,
     id: Id,
     signal: Annotated[
         str, typer.Argument(metavar="SIGNAL", help="thumbs_down, thumbs_up, citation_opened, copied, ...")
     ],
-    claim: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="The claim it is about. [default: the whole answer]"),
-    ] = None,
-    user: Annotated[str, typer.Option(metavar="U", help="Who gives the feedback, for the record.")] = "",
-    meta: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="A detail, such as because=...; repeatable.")
-    ] = None,
+    claim: Annotated[int | None, typer.Option(min=1)] = None,
+    user: str = "",
+    meta: list[str] | None = None,
 ) -> Found:
     """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review
-    queue."""
+    queue.
+
+    --claim N: The claim it is about. [default: the whole answer]
+    --user U: Who gives the feedback, for the record.
+    --meta K=V: A detail, such as because=...; repeatable.
+    """
     said = kb.feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
     stage = f", failing stage: {said.stage}" if said.stage else ""
     return Found(said, lambda: say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}"))

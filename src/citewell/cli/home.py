@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import typer
 
 from citewell.core.errors import CitewellError
 from citewell.knowledge import opening
-from citewell.knowledge.assembly import load_config
+from citewell.knowledge.assembly import Assembly, load_config
 from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
@@ -25,14 +25,6 @@ class Closing(Protocol):
 
 
 Closed = TypeVar("Closed", bound=Closing)
-
-HomeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--home", metavar="DIR", help="The home folder; also set by CITEWELL_HOME. [default: .citewell]"
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
 def home_of(context: typer.Context, home: str | None) -> Path:
@@ -47,11 +39,6 @@ def must_be_there(home: Path) -> None:
         raise CitewellError(f"no knowledge base at {home}", hint="create one with `citewell ingest PATH`")
     if not home.is_dir():
         raise CitewellError(f"the home {home} is a file, not a folder", hint="name a folder with --home")
-
-
-def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
-    """As :meth:`Home.open`, for a command's own option ``home``."""
-    return Home(context, home_of(context, home)).open(make=make)
 
 
 class Home(NamedTuple):
@@ -71,3 +58,7 @@ class Home(NamedTuple):
         """``part``, closed when the command ends."""
         self.context.call_on_close(part.close)
         return part
+
+    def parts(self) -> Assembly:
+        """Its parts as configured, also where there is no home yet."""
+        return Assembly(self.path, load_config(self.path))

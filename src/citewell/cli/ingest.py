@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import ERROR, aside, counted, say, say_json, visible
+from citewell.cli.commands import Words, app, command
+from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json, visible
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.documents.outcomes import IngestReport, Progress, Step
@@ -29,34 +30,28 @@ _NOUN = re.compile(
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("ingest")(ingest)
-
-
+@command(app, new_home=True)
 def ingest(
-    context: typer.Context,
+    kb: KnowledgeBase,
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders to ingest.")],
-    acl: Annotated[
-        list[str] | None, typer.Option(metavar="GROUP", help="Only this group may see them; repeatable.")
-    ] = None,
-    id: Annotated[str | None, typer.Option("--id", help="The document id, for a single file.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; repeatable.")] = None,
-    supersedes: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="A document that this one file replaces; repeatable."),
-    ] = None,
-    skipped: Annotated[
-        bool,
-        typer.Option("--skipped", help="List each skipped file of a folder (files that are not documents)."),
-    ] = False,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
-    """Ingest documents. Unchanged files are left as they are; an interrupted ingest resumes."""
-    knowledge_base = open_home(context, home, make=True)
+    acl: Words = None,
+    id: str | None = None,
+    tag: Words = None,
+    supersedes: Words = None,
+    skipped: bool = False,
+    json: bool = False,
+) -> int:
+    """Ingest documents. Unchanged files are left as they are; an interrupted ingest resumes.
+
+    --acl GROUP: Only this group may see them; repeatable.
+    --id: The document id, for a single file.
+    --tag T: A label; repeatable.
+    --supersedes ID: A document that this one file replaces; repeatable.
+    --skipped: List each skipped file of a folder (files that are not documents).
+    """
     try:
         with progress_bar() as progress:
-            report = knowledge_base.ingest(
+            report = kb.ingest(
                 *paths,
                 acl=acl or (),
                 tags=tag or (),
@@ -73,8 +68,7 @@ def ingest(
     if json:
         say_json(report)
     tell(report, quiet=json, name_skipped=skipped)
-    if report.failed:
-        raise typer.Exit(ERROR)
+    return ERROR if report.failed else OK
 
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:

@@ -3,47 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from citewell.cli.commands import command
+from citewell.cli.commands import app, command
 from citewell.core.errors import AccessError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 
-def register(app: typer.Typer) -> None:
-    command(app)(mcp)
-
-
+@command(app)
 def mcp(
     kb: KnowledgeBase,
-    user: Annotated[
-        str,
-        typer.Option(
-            "--user", metavar="U", help="The user the agent acts for. [default: the owner of the home]"
-        ),
-    ] = "",
-    group: Annotated[
-        list[str] | None,
-        typer.Option(metavar="G", help="A group whose documents the agent may see; repeatable."),
-    ] = None,
-    allow_writes: Annotated[
-        bool,
-        typer.Option(
-            "--allow-writes",
-            help="Also let the agent ingest and withdraw documents; a named user needs a curator's key.",
-        ),
-    ] = False,
-    folder: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="DIR",
-            help="Allow ingesting from this folder only; repeatable, required for a named user.",
-        ),
-    ] = None,
+    user: str = "",
+    group: list[str] | None = None,
+    allow_writes: bool = False,
+    folder: list[Path] | None = None,
 ) -> None:
-    """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio."""
+    """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio.
+
+    --user U: The user the agent acts for. [default: the owner of the home]
+    --group G: A group whose documents the agent may see; repeatable.
+    --allow-writes: Also let the agent ingest and withdraw documents; a named user needs a curator's key.
+    --folder DIR: Allow ingesting from this folder only; repeatable, required for a named user.
+    """
     from citewell.core.access import Caller, Role
     from citewell.server.keys import ApiKeys, Scope
     from citewell.server.mcp import make_server

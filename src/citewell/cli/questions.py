@@ -1,6 +1,6 @@
 """``citewell audit query | counts``: find, count and export records of the log.
 
-In: words. Out: a page, a table of counts, or a CSV, JSON-lines or Parquet file of all matching records.
+In: words. Out: a page, a table of counts, or a CSV or JSON-lines file of all matching records.
 """
 
 from __future__ import annotations
@@ -13,52 +13,48 @@ import msgspec
 import typer
 
 from citewell.audit.question import AuditQuery, moment
-from citewell.cli.commands import Found, command
-from citewell.cli.printing import aside, columns, counted, say
+from citewell.cli.audit import audit
+from citewell.cli.commands import Found, command, options_in
+from citewell.cli.printing import columns, counted, say
 from citewell.core.errors import UsageError
 from citewell.core.records import AuditRecord
 from citewell.knowledge.home import KnowledgeBase
 
-_FILTERS = {
-    name: Annotated[str, typer.Option(f"--{name}", metavar=metavar, help=help)]
-    for name, metavar, help in (
-        ("since", "WHEN", "30d, 12h, or a date."),
-        ("until", "WHEN", "Only before this time: 30d, 12h, or a date."),
-        ("user", "U", "Only questions by this user."),
-        ("session", "S", "Only this session."),
-        ("document", "D", "Only answers that cite this document."),
-        ("version", "V", "Only answers that cite this version of it."),
-        ("chunk", "C", "Only answers that cite this chunk."),
-        ("status", None, "any-unsupported, any-broken, all-verified, ..."),
-        ("proof", None, "verbatim, numeric, computed, entailed or human."),
-        ("confidence", None, "low, medium or high."),
-        ("decision", None, "ANSWER, PARTIAL, ABSTAIN or ERROR."),
-        ("model", "M", "Only answers made with this model."),
-        ("prompt", "HASH", "Only answers made with this prompt."),
-        ("failure", None, "relevance_gate_failed, citation_broken, ..."),
-        ("flag", "F", "Only answers that a user gave this flag."),
-    )
-}
+_FILTERS = options_in("""\
+--since WHEN: 30d, 12h, or a date.
+--until WHEN: Only before this time: 30d, 12h, or a date.
+--user U: Only questions by this user.
+--session S: Only this session.
+--document D: Only answers that cite this document.
+--version V: Only answers that cite this version of it.
+--chunk C: Only answers that cite this chunk.
+--status: any-unsupported, any-broken, all-verified, ...
+--proof: verbatim, numeric, computed, entailed or human.
+--confidence: low, medium or high.
+--decision: ANSWER, PARTIAL, ABSTAIN or ERROR.
+--model M: Only answers made with this model.
+--prompt HASH: Only answers made with this prompt.
+--failure: relevance_gate_failed, citation_broken, ...
+--flag F: Only answers that a user gave this flag.
+""")
 """Options of both commands, named like the fields of an AuditQuery."""
 
 
-def register(group: typer.Typer) -> None:
-    command(group, options=_FILTERS)(query)
-    command(group, options=_FILTERS)(counts)
-
-
+@command(audit, options=_FILTERS)
 def query(
     kb: KnowledgeBase,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records per page.")] = 50,
-    cursor: Annotated[str, typer.Option(help="The cursor that the previous page printed.")] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write all matching records to a .csv, .jsonl or .parquet file."),
-    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    cursor: str = "",
+    out: Path | None = None,
     reader: str = "",
     filters: Mapping[str, str] = {},
 ) -> Found:
-    """List records, newest first."""
+    """List records, newest first.
+
+    --limit: Records per page.
+    --cursor: The cursor that the previous page printed.
+    --out FILE: Write all matching records to a .csv or .jsonl file.
+    """
     asked = msgspec.structs.replace(_asked(kb, filters), limit=limit, cursor=cursor)
     if out is not None:
         count = _export(kb, asked, out, reader)
@@ -66,8 +62,6 @@ def query(
     page = kb.audit.query(asked, reader=reader)
 
     def tell() -> None:
-        if page.expired:
-            aside(f"note: {len(page.expired)} more records match, but their content has expired")
         if not page.records:
             return say("No records found.")
         head = ("id", "time", "user", "decision", "confidence", "claims", "question")
@@ -79,16 +73,19 @@ def query(
     return Found(page, tell)
 
 
+@command(audit, options=_FILTERS)
 def counts(
     kb: KnowledgeBase,
-    by: Annotated[str, typer.Option(help="hour, day, week or month.")] = "day",
-    of: Annotated[
-        str, typer.Option(help="decision, status, proof, confidence, model, prompt or failure.")
-    ] = "decision",
+    by: str = "day",
+    of: str = "decision",
     reader: str = "",
     filters: Mapping[str, str] = {},
 ) -> Found:
-    """Count records over time, by decision, status, model or another property."""
+    """Count records over time, by decision, status, model or another property.
+
+    --by: hour, day, week or month.
+    --of: decision, status, proof, confidence, model, prompt or failure.
+    """
     found = kb.audit.counts(_asked(kb, filters), by=by, of=of, reader=reader)
     values = [share.value for share in found.shares]
     rows = [(by, "records", "of all", *values)]

@@ -1,4 +1,4 @@
-"""``citewell audit receipt`` and ``citewell receipt check | print``.
+"""``citewell audit receipt`` and ``citewell receipt check``.
 
 In: the id of an answer, or a receipt. Out: the file itself; what it proves and what it does not (5 if
 it is not valid). ``receipt`` needs no home.
@@ -9,39 +9,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
+from citewell.cli.audit import audit
 from citewell.cli.commands import Found, Id, command, group, text_of
 from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
-receipts = group("Check receipts offline, without a home.")
+receipts = group("receipt", "Check receipts offline, without a home.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A receipt file.")]
 
 
-def register(audit: typer.Typer) -> None:
-    command(audit)(receipt)
-
-
+@command(audit)
 def receipt(
     kb: KnowledgeBase,
     id: Id,
-    with_user: Annotated[bool, typer.Option("--with-user", help="Also show who asked.")] = False,
-    hashes_only: Annotated[
-        bool, typer.Option("--hashes-only", help="Replace question and answer with salted hashes.")
-    ] = False,
-    checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Prove it against this older checkpoint.")
-    ] = None,
-    html: Annotated[
-        bool, typer.Option("--html", help="Write a page to print instead; it proves nothing by itself.")
-    ] = False,
+    with_user: bool = False,
+    hashes_only: bool = False,
+    checkpoint: Path | None = None,
     reader: str = "",
 ) -> None:
-    """Print the receipt of one answer: its proof, as JSON."""
-    from citewell.audit.printed import as_html
+    """Print the receipt of one answer: its proof, as JSON.
+
+    --with-user: Also show who asked.
+    --hashes-only: Replace question and answer with salted hashes.
+    --checkpoint FILE: Prove it against this older checkpoint.
+    """
     from citewell.audit.receipts import written
 
     found = kb.audit.receipt(
@@ -52,23 +46,16 @@ def receipt(
         reader=reader,
     )
     # Not through `say`: a byte that is shown otherwise would no longer be proven.
-    typer.echo(as_html(found).encode() if html else written(found), nl=False)
+    typer.echo(written(found), nl=False)
 
 
 @command(receipts)
-def check(
-    file: File,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The issuer's public keys, obtained separately.")
-    ] = None,
-    checkpoint: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="A checkpoint of the issuer's that you kept elsewhere; repeatable."
-        ),
-    ] = None,
-) -> Found:
-    """Check a receipt and say what it proves and what it does not. Exits with 5 if it is not valid."""
+def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = None) -> Found:
+    """Check a receipt and say what it proves and what it does not. Exits with 5 if it is not valid.
+
+    --key FILE: The issuer's public keys, obtained separately.
+    --checkpoint FILE: A checkpoint of the issuer's that you kept elsewhere; repeatable.
+    """
     from citewell.audit.receipt_check import check_receipt
 
     outside = [text_of(path) for path in checkpoint or ()]
@@ -80,27 +67,6 @@ def check(
         "The receipt is valid." if report.ok else "The receipt is NOT valid.",
     ]
     return Found(report, lambda: say("\n".join(lines)), OK if report.ok else FAILED)
-
-
-@command(receipts, "print")
-def print_(
-    file: File,
-    html: Annotated[bool, typer.Option("--html", help="Print one self-contained HTML page.")] = False,
-) -> int:
-    """Print a valid receipt for reading on paper or in a browser."""
-    from citewell.audit.printed import as_html, as_text
-    from citewell.audit.receipt_check import check_receipt
-    from citewell.audit.receipts import Receipt
-
-    data = _bytes(file)
-    report = check_receipt(data)
-    if not report.ok:
-        for finding in report.findings:
-            say(f"WRONG: {finding}")
-        return FAILED
-    found = msgspec.json.decode(data, type=Receipt)
-    say((as_html(found) if html else as_text(found)).rstrip("\n"))
-    return OK
 
 
 def _bytes(path: Path) -> bytes:

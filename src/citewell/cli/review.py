@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import Found, Id, command, group
-from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.commands import SHARED, Found, Id, command, group
+from citewell.cli.home import Home, home_of
 from citewell.cli.printing import aside, columns, counted, facts, say, say_json
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
@@ -19,26 +19,25 @@ if TYPE_CHECKING:
     from citewell.knowledge.feedback.queue import QueueItem
 
 reviews = group(
-    "Review answers that may have gone wrong.", no_args_is_help=False, invoke_without_command=True
+    "review",
+    "Review answers that may have gone wrong.",
+    no_args_is_help=False,
+    invoke_without_command=True,
 )
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(reviews, name="review")
 
 
 @reviews.callback()
 def review(
     context: typer.Context,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="FILE", help="Write accepted cases to FILE, each once.")
+        Path | None, typer.Option(metavar="FILE", help="Write accepted cases to FILE, each once.")
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
+    json: Annotated[bool, typer.Option("--json", help=SHARED["json"].help)] = False,
+    home: Annotated[str | None, SHARED["home"]] = None,
 ) -> None:
     """Review answers that may have gone wrong. Without a command, lists the queue."""
     if not context.invoked_subcommand:
-        found = _default(open_home(context, home), to)
+        found = _default(Home(context, home_of(context, home)).open(), to)
         say_json(found.value) if json else found.tell()
 
 
@@ -63,13 +62,17 @@ def list_(
     state: str = "open",
     cause: str = "",
     topic: str = "",
-    document: Annotated[str, typer.Option(metavar="D", help="Only answers that rest on this document.")] = "",
+    document: str = "",
     since: str = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Items per page.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     cursor: str = "",
     reader: str = "",
 ) -> Found:
-    """List the answers to review, newest first."""
+    """List the answers to review, newest first.
+
+    --document D: Only answers that rest on this document.
+    --limit: Items per page.
+    """
     chosen = {"state": state, "cause": cause, "topic": topic, "document": document, "cursor": cursor}
     page = kb.review.queue(**chosen, since=_moment(kb, since), limit=limit, reader=reader)
 
@@ -89,13 +92,12 @@ def list_(
 
 @command(reviews)
 def groups(
-    kb: KnowledgeBase,
-    by: Annotated[str, typer.Option(help="cause, topic or document.")] = "cause",
-    state: str = "open",
-    since: str = "",
-    reader: str = "",
+    kb: KnowledgeBase, by: str = "cause", state: str = "open", since: str = "", reader: str = ""
 ) -> Found:
-    """Group the answers to review by cause, topic or document, with counts."""
+    """Group the answers to review by cause, topic or document, with counts.
+
+    --by: cause, topic or document.
+    """
     found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
     rows = [(str(g.n), g.name, _counts(g.stages), g.requests[0]) for g in found]
     head = ("n", by, "stages", "newest")
@@ -141,20 +143,20 @@ def accept(
     kb: KnowledgeBase,
     id: Id,
     reviewer: str,
-    question: Annotated[str, typer.Option(help="The question reworded, if it does not stand alone.")] = "",
-    expected: Annotated[str, typer.Option(help="The right answer.")] = "",
-    span: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DOC=WORDS", help="The words that support the right answer; repeatable."),
-    ] = None,
-    abstain: Annotated[
-        str, typer.Option(metavar="REASON", help="The documents cannot answer; say why.")
-    ] = "",
-    tag: Annotated[
-        list[str] | None, typer.Option(metavar="T", help="A label for the case; repeatable.")
-    ] = None,
+    question: str = "",
+    expected: str = "",
+    span: list[str] | None = None,
+    abstain: str = "",
+    tag: list[str] | None = None,
 ) -> Found:
-    """Turn the answer into a case. The spans it cited count as right unless others are given."""
+    """Turn the answer into a case. The spans it cited count as right unless others are given.
+
+    --question: The question reworded, if it does not stand alone.
+    --expected: The right answer.
+    --span DOC=WORDS: The words that support the right answer; repeatable.
+    --abstain REASON: The documents cannot answer; say why.
+    --tag T: A label for the case; repeatable.
+    """
     said = {"question": question, "expected": expected, "abstain": abstain}
     spans = [_span(words) for words in span or []]
     case = kb.review.accept(id, reviewer=reviewer, **said, spans=spans, tags=tag or ())
@@ -167,13 +169,11 @@ def accept(
 
 
 @command(reviews)
-def dismiss(
-    kb: KnowledgeBase,
-    id: Id,
-    reviewer: str,
-    reason: Annotated[str, typer.Option(help="Why it is dismissed.")],
-) -> None:
-    """Remove the answer from the queue, with a reason."""
+def dismiss(kb: KnowledgeBase, id: Id, reviewer: str, reason: str) -> None:
+    """Remove the answer from the queue, with a reason.
+
+    --reason: Why it is dismissed.
+    """
     kb.review.dismiss(id, reviewer=reviewer, reason=reason)
     say(f"Dismissed {id}.")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from citewell.cli.audit import audit
 from citewell.cli.commands import Found, Id, command
 from citewell.cli.printing import FAILED, OK, say
 from citewell.knowledge.home import KnowledgeBase
@@ -18,11 +19,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.revisiting.rechecking import Recheck
 
 
-def register(audit: typer.Typer) -> None:
-    for function in (recheck, recall, replay):
-        command(audit)(function)
-
-
+@command(audit)
 def recheck(
     kb: KnowledgeBase,
     id: Annotated[
@@ -43,17 +40,17 @@ def recheck(
     return Found({"answers": found}, tell, FAILED if fallen else OK)
 
 
+@command(audit)
 def recall(
-    kb: KnowledgeBase,
-    document: Annotated[str, typer.Option("--document", metavar="D", help="The document to recall.")],
-    reason: Annotated[str, typer.Option(help="Why; every notice quotes it.")] = "",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also write each notice to a file in this folder.")
-    ] = None,
-    reader: str = "",
+    kb: KnowledgeBase, document: str, reason: str = "", out: Path | None = None, reader: str = ""
 ) -> Found:
     """List every past answer that rests on a document, who saw it, and a notice for each. The recall is
-    recorded."""
+    recorded.
+
+    --document D: The document to recall.
+    --reason: Why; every notice quotes it.
+    --out FOLDER: Also write each notice to a file in this folder.
+    """
     notices = list(kb.audit.recall(document, reason=reason, reader=reader))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -72,6 +69,7 @@ def recall(
     return Found({"notices": notices}, tell)
 
 
+@command(audit)
 def replay(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
     """Repeat a recorded request on its index version. Exits with 5 if the result is not identical."""
     outcome = kb.audit.replay(id, reader=reader)

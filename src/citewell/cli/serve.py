@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.printing import aside, columns, say, say_json
-from citewell.core.errors import CitewellError, UsageError
+from citewell.cli.commands import AtLeastOne, Found, Port, Words, app, command, group
+from citewell.cli.home import Home, must_be_there
+from citewell.cli.printing import aside, columns, say
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -19,64 +20,42 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named", bound=StrEnum)
 
-group = typer.Typer(
-    help="Manage API keys, which decide who may use the server.", no_args_is_help=True, rich_markup_mode=None
-)
+keys = group("keys", "Manage API keys, which decide who may use the server.")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("serve")(serve)
-    app.command("proxy")(proxy)
-    app.add_typer(group, name="keys")
+@command(app)
+def serve(home: Home, host: str = "", port: Port = None, workers: AtLeastOne = None) -> None:
+    """Serve the HTTP API and the web pages. Only this machine can reach them until you create a key.
+
+    --workers N: Processes; more than one needs PostgreSQL.
+    """
+    must_be_there(home.path)
+    _serve(home.path, {"server": {"host": host, "port": port, "workers": workers}}, "/")
 
 
-def serve(
-    context: typer.Context,
-    host: Annotated[
-        str, typer.Option(metavar="H", help="The address to listen on. [default: 127.0.0.1]")
-    ] = "",
-    port: Annotated[
-        int | None, typer.Option(metavar="P", min=0, max=65535, help="The port to listen on. [default: 8000]")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes; more than one needs PostgreSQL.")
-    ] = None,
-    home: HomeOption = None,
-) -> None:
-    """Serve the HTTP API and the web pages. Only this machine can reach them until you create a key."""
-    _serve(_home(context, home), {"server": {"host": host, "port": port, "workers": workers}}, "/")
-
-
+@command(app)
 def proxy(
-    context: typer.Context,
-    to: Annotated[str, typer.Option(metavar="URL", help="The API to pass requests on to. [proxy.to]")] = "",
-    policy: Annotated[
-        str, typer.Option(metavar="P", help="observe, annotate or withhold. [default: annotate]")
-    ] = "",
-    unchecked: Annotated[
-        str,
-        typer.Option(metavar="U", help="pass or withhold what could not be checked. [default: pass]"),
-    ] = "",
-    sources: Annotated[
-        str,
-        typer.Option(metavar="REGEX", help="How prompts hold sources: groups `id` and `text`."),
-    ] = "",
-    host: Annotated[
-        str, typer.Option(metavar="H", help="The address to listen on. [default: 127.0.0.1]")
-    ] = "",
-    port: Annotated[
-        int | None, typer.Option(metavar="P", min=0, max=65535, help="The port to listen on. [default: 8000]")
-    ] = None,
-    home: HomeOption = None,
+    home: Home,
+    to: str = "",
+    policy: str = "",
+    unchecked: str = "",
+    sources: str = "",
+    host: str = "",
+    port: Port = None,
 ) -> None:
     """Check the answers that another system gets from its model. Point its `base_url` at the address that
-    this prints; nothing else changes."""
-    from citewell.core.private import make_folder
+    this prints; nothing else changes.
 
-    folder = home_of(context, home)
-    make_folder(folder)
+    --to URL: The API to pass requests on to. [proxy.to]
+    --policy P: observe, annotate or withhold. [default: annotate]
+    --unchecked U: pass or withhold what could not be checked. [default: pass]
+    --sources REGEX: How prompts hold sources: groups `id` and `text`.
+    """
+    from citewell.core.files import make_folder
+
+    make_folder(home.path)
     given = {"to": to, "policy": policy, "unchecked": unchecked, "sources": sources}
-    _serve(folder, {"proxy": given, "server": {"host": host, "port": port}}, "/proxy")
+    _serve(home.path, {"proxy": given, "server": {"host": host, "port": port}}, "/proxy")
 
 
 def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
@@ -102,57 +81,52 @@ def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
     run(folder, config, said)
 
 
-@group.command("create")
+@command(keys)
 def create(
-    context: typer.Context,
-    user: Annotated[str, typer.Option("--user", metavar="U", help="The user the key belongs to.")],
-    role: Annotated[
-        list[str] | None,
-        typer.Option(metavar="R", help="asker, curator, auditor or admin; repeatable. [default: asker]"),
-    ] = None,
-    group: Annotated[
-        list[str] | None,
-        typer.Option(metavar="G", help="A group whose documents the user may see; repeatable."),
-    ] = None,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="S",
-            help="Limit the key to ask, verify, read, ingest, feedback, audit, metrics, pages; repeatable.",
-        ),
-    ] = None,
-    expires: Annotated[str, typer.Option(metavar="SPAN", help="90d, 12h, ..., or never.")] = "90d",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
-    """Create a key. It is shown only once and stored as a hash."""
+    home: Home,
+    user: str,
+    role: Words = None,
+    group: Words = None,
+    scope: Words = None,
+    expires: str = "90d",
+) -> Found:
+    """Create a key. It is shown only once and stored as a hash.
+
+    --user U: The user the key belongs to.
+    --role R: asker, curator, auditor or admin; repeatable. [default: asker]
+    --group G: A group whose documents the user may see; repeatable.
+    --scope S: Limit the key to ask, verify, read, ingest, feedback, audit, metrics, pages; repeatable.
+    --expires SPAN: 90d, 12h, ..., or never.
+    """
     from citewell.core.access import Role
-    from citewell.knowledge.apikeys import MADE
+    from citewell.knowledge.sealing import MADE
     from citewell.server.keys import Scope
 
-    knowledge_base = open_home(context, home)
-    key, text = _keys(context, home).create(
+    log = home.open().log
+    key, text = _keys(home).create(
         user,
         groups=group or (),
         roles=_named(Role, role, "role") or (Role.ASKER,),
         scopes=_named(Scope, scope, "scope"),
         lasts=_span(expires),
-        seal=lambda key: knowledge_base.log.seal_key(key, MADE),
+        seal=lambda key: log.seal_key(key, MADE),
     )
-    if json:
-        return say_json({"key": text, "about": key})
-    say(text)
-    ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without expiry"
-    aside(f"key {key.key_id} of {user}, {ends}: save it now, it cannot be shown again")
-    return None
+
+    def tell() -> None:
+        say(text)
+        ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without expiry"
+        aside(f"key {key.key_id} of {user}, {ends}: save it now, it cannot be shown again")
+
+    return Found({"key": text, "about": key}, tell)
 
 
-@group.command("list")
-def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+@command(keys, "list")
+def list_(home: Home) -> Found:
     """List every key ever created, without its secret."""
-    keys = _keys(context, home)
-    if json:
-        return say_json({"keys": keys.all()})
+    found = _keys(home).all()
+    if not found:
+        told = "No keys yet. Until you create one, anybody on this machine has the owner's rights."
+        return Found({"keys": found}, lambda: say(told))
     head = ("id", "user", "roles", "groups", "scopes", "expires", "last used", "revoked")
     rows = [
         (
@@ -165,43 +139,30 @@ def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = N
             key.last_used_at[:19] or "never",
             key.revoked_at[:19],
         )
-        for key in keys.all()
+        for key in found
     ]
-    return (
-        columns([head, *rows])
-        if rows
-        else say("No keys yet. Until you create one, anybody on this machine has the owner's rights.")
-    )
+    return Found({"keys": found}, lambda: columns([head, *rows]))
 
 
-@group.command("revoke")
+@command(keys)
 def revoke(
-    context: typer.Context,
+    home: Home,
     key: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as `keys list` prints it.")],
-    home: HomeOption = None,
 ) -> None:
     """Revoke a key and close the sessions opened with it, now."""
-    from citewell.knowledge.apikeys import REVOKED
+    from citewell.knowledge.sealing import REVOKED
 
     # First it ends: also where the log cannot be written, which is an error then.
-    ended = _keys(context, home).revoke(key)
-    open_home(context, home).log.seal_key(ended, REVOKED)
+    ended = _keys(home).revoke(key)
+    home.open().log.seal_key(ended, REVOKED)
     say(f"Revoked {ended.key_id} of {ended.user}.")
 
 
-def _home(context: typer.Context, home: str | None) -> Path:
-    folder = home_of(context, home)
-    if not folder.is_dir():
-        raise CitewellError(f"no knowledge base at {folder}", hint="create one with `citewell ingest PATH`")
-    return folder
-
-
-def _keys(context: typer.Context, home: str | None) -> ApiKeys:
+def _keys(home: Home) -> ApiKeys:
     from citewell.server.keys import ApiKeys
 
-    keys = ApiKeys(_home(context, home))
-    context.call_on_close(keys.close)
-    return keys
+    must_be_there(home.path)
+    return home.closing(ApiKeys(home.path))
 
 
 def _named(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named, ...]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from citewell.cli.commands import Found, command
+from citewell.cli.commands import Found, app, command
 from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, OK, aside, columns, say
 from citewell.core.errors import CitewellError, UsageError
-from citewell.core.private import make_file, make_folder
+from citewell.core.files import make_file, make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,16 +28,12 @@ TEMPLATE = """\
 """
 
 
-def register(app: typer.Typer) -> None:
-    for function in (init, models):
-        command(app)(function)
+@command(app)
+def init(home: Home, force: bool = False) -> None:
+    """Create an empty home with its citewell.toml. (`citewell ingest` creates one too.)
 
-
-def init(
-    home: Home,
-    force: Annotated[bool, typer.Option(help="Overwrite citewell.toml if it exists.")] = False,
-) -> None:
-    """Create an empty home with its citewell.toml. (`citewell ingest` creates one too.)"""
+    --force: Overwrite citewell.toml if it exists.
+    """
     from citewell.knowledge.assembly import CONFIG_FILE
 
     path = home.path / CONFIG_FILE
@@ -57,9 +50,10 @@ def init(
     say(f"Created {path}. Next, run `citewell --home {home.path} ingest PATH`.")
 
 
+@command(app)
 def models(home: Home) -> Found:
     """List each model with the hashes of its files and its card. Exits with 1 if one cannot be opened."""
-    assembly = _assembly(home.path)
+    assembly = home.parts()
     listed = {name: _listed(maker) for name, maker in _makers(assembly).items()}
     listed = {name: said for name, said in listed.items() if said}
     assembly.close()
@@ -133,9 +127,3 @@ def _rows(name: str, said: dict[str, Any]) -> list[tuple[str, ...]]:
         (name, said["name"], said["hash"], said.get("model_card", "")),
         *(("", file, found, "") for file, found in beside.items()),
     ]
-
-
-def _assembly(home: Path) -> Assembly:
-    from citewell.knowledge.assembly import Assembly, load_config
-
-    return Assembly(home, load_config(home))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.commands import app, command
+from citewell.cli.home import Home
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
 from citewell.core.errors import DocumentError, UsageError
 from citewell.core.vocabulary import named
@@ -24,44 +25,28 @@ STDIN = "-"
 _WORST = (USAGE, FAILED, PARTIAL, OK)
 
 
-def register(app: typer.Typer) -> None:
-    app.command("verify")(verify)
-
-
+@command(app)
 def verify(
-    context: typer.Context,
+    home: Home,
     more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="More sources.")] = None,
-    answer: Annotated[str, typer.Option(metavar="FILE|-", help="The answer to check.")] = "",
-    source: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A source, of any kind that `ingest` reads; repeatable."),
-    ] = None,
-    question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked, if known.")] = "",
-    jsonl: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE|-", help='Check one {"id", "question"?, "answer" or "claim", "sources"} per line.'
-        ),
-    ] = "",
-    from_: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="VENDOR",
-            help="FILE is a response of anthropic, openai, ...; without it the vendor is detected.",
-        ),
-    ] = "",
-    to: Annotated[
-        str,
-        typer.Option(metavar="FORMAT", help="Print what is verified as a response of a vendor, or as w3c."),
-    ] = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    answer: str = "",
+    source: list[Path] | None = None,
+    question: str = "",
+    jsonl: str = "",
+    from_: Annotated[str, typer.Option("--from")] = "",
+    to: str = "",
+    json: bool = False,
+) -> int:
     """Check an answer against its sources. FILE alone is a saved response of a vendor, with its citations.
-    Exit codes: 0 all claims verified, 3 some not supported, 5 some contradicted or with a broken citation."""
-    from citewell.knowledge.assembly import Assembly, load_config
+    Exit codes: 0 all claims verified, 3 some not supported, 5 some contradicted or with a broken citation.
 
+    --answer FILE|-: The answer to check.
+    --source FILE: A source, of any kind that `ingest` reads; repeatable.
+    --question TEXT: What was asked, if known.
+    --jsonl FILE|-: Check one {"id", "question"?, "answer" or "claim", "sources"} per line.
+    --from VENDOR: FILE is a response of anthropic, openai, ...; without it the vendor is detected.
+    --to FORMAT: Print what is verified as a response of a vendor, or as w3c.
+    """
     response = more[0] if more and not answer and not jsonl else None
     sources = [*(source or ()), *(() if response else more or ())]
     fits = bool(sources) if answer else not sources or response is not None
@@ -74,18 +59,14 @@ def verify(
             "nothing to verify",
             hint="give --answer FILE with --source FILE..., a saved response of a vendor, or --jsonl FILE",
         )
-    folder = home_of(context, home)
-    assembly = Assembly(folder, load_config(folder))
+    assembly = home.parts()
     if stale := assembly.card_state(verdicts=True).note:
         aside(f"WARNING {stale}")
     if jsonl:
-        code = _lines(jsonl, assembly)
-    else:
-        read = _read(sources, assembly)
-        given = _response(response, from_, read) if response else _answer(answer, read)
-        code = _one(given, question or given.question, assembly, json, to)
-    if code:
-        raise typer.Exit(code)
+        return _lines(jsonl, assembly)
+    read = _read(sources, assembly)
+    given = _response(response, from_, read) if response else _answer(answer, read)
+    return _one(given, question or given.question, assembly, json, to)
 
 
 def _answer(answer: str, sources: list[tuple[str, str]]) -> Answered:
@@ -128,15 +109,8 @@ def _one(given: Answered, question: str, assembly: Assembly, json: bool, to: str
         say_json(write(given, report.claims, to))
         return code_of_claims(report.claims)
     if json:
-        say_json(
-            {
-                "claims": report.claims,
-                "supported": report.supported,
-                "hallucination_gap": report.hallucination_gap,
-                "report": report.report,
-                "notes": report.notes,
-            }
-        )
+        fields = ("claims", "supported", "hallucination_gap", "report", "notes")
+        say_json({name: getattr(report, name) for name in fields})
     else:
         _tell(report)
     return code_of_claims(report.claims)

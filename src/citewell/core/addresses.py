@@ -6,26 +6,14 @@ token; why posting to it failed. Knows nothing about what the address serves.
 
 from __future__ import annotations
 
-import http.client
-import urllib.error
-import urllib.request
+import logging
 from urllib.parse import urlsplit
 
-FOLDERS = ("file", "git")
-PATHS_SHOWN = (*FOLDERS, "s3", "postgresql", "postgres")
+PATHS_SHOWN = ("file", "postgresql", "postgres")
 """Their paths name a place. The path of any other address may itself be a secret, as a webhook's is."""
 TIMEOUT_S = 10.0
 
 
-class _Unmoved(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects: a redirected POST would become a GET without a body, to an address the server
-    chose."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_Unmoved)
 _UNREADABLE = "(an address without a scheme)"
 
 
@@ -39,7 +27,7 @@ def named(address: str) -> str:
     if not parts.scheme:
         return _UNREADABLE if address else ""
     # An "@" behind the host is one of a password whose "/", "?" or "#" was not written as %2F and so on.
-    if parts.scheme not in FOLDERS and "@" in parts.path + parts.query + parts.fragment:
+    if parts.scheme != "file" and "@" in parts.path + parts.query + parts.fragment:
         return f"{parts.scheme}:"
     host = f"//{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""
     return f"{parts.scheme}:{host}{parts.path if parts.scheme in PATHS_SHOWN else ''}"
@@ -48,18 +36,13 @@ def named(address: str) -> str:
 def post(url: str, data: bytes, content_type: str) -> str:
     """What went wrong, or "" for a 2xx response; a redirect is not followed. Never raises for what the server
     does, and repeats nothing of the address or of the server's response."""
+    import httpx2
+
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # below that it tells whole addresses
     if not url.startswith(("https://", "http://")):
         return f"{named(url)} is not an http address"
     try:
-        request = urllib.request.Request(  # noqa: S310 - of the kinds checked above
-            url, data=data, headers={"Content-Type": content_type}, method="POST"
-        )
-        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
-            answer.read()
-    except urllib.error.HTTPError as error:
-        return f"{named(url)}: HTTP status {error.code}"
-    except OSError as error:
-        return f"{named(url)}: {type(error).__name__}: {error}"
-    except (http.client.HTTPException, ValueError) as error:  # an address that is none, or an answer
+        answer = httpx2.post(url, content=data, headers={"Content-Type": content_type}, timeout=TIMEOUT_S)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         return f"{named(url)}: {type(error).__name__}"
-    return ""
+    return "" if answer.is_success else f"{named(url)}: HTTP status {answer.status_code}"

@@ -245,13 +245,10 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 class Alerts(Record, frozen=True, kw_only=True):
     """``rules`` as :mod:`citewell.evaluation.drift.alerts` reads them (without blanks in a variable);
-    ``least`` records a rule needs; an alert that keeps firing is repeated after ``repeat_hours``."""
+    ``least`` records a rule needs."""
 
     rules: tuple[str, ...] = ()
-    command: str = ""
-    webhook: str = ""
     least: int = 20
-    repeat_hours: float = 24.0
 
 
 class Config(Record, frozen=True, kw_only=True):
@@ -299,10 +296,6 @@ class Config(Record, frozen=True, kw_only=True):
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
         tree["proxy"]["to"] = named(self.proxy.to)
-        tree["alerts"] |= {
-            "command": self.alerts.command and blind(self.alerts.command),
-            "webhook": named(self.alerts.webhook),
-        }
         return tree
 
     @property
@@ -323,11 +316,10 @@ def load(path: Path | None = None, environment: Mapping[str, str] | None = None)
             tree = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigError(f"{path} cannot be read as TOML: {error}", hint="fix or remove it") from error
-    _refuse_unknown(tree, Config, str(path))
     for name, value in sorted((os.environ if environment is None else environment).items()):
         if name.startswith("CITEWELL_") and name not in RESERVED:
             _overlay(tree, name, value)
-    _refuse_other_words(tree, Config)
+    _refuse(tree, Config, str(path))
     try:
         return msgspec.convert(tree, Config, strict=False)
     except msgspec.ValidationError as error:
@@ -360,24 +352,18 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
     raise ConfigError(f"unknown environment variable {name}", hint=_nearest(name, known))
 
 
-def _refuse_unknown(tree: Mapping[str, Any], shape: type[Record], where: str) -> None:
+def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: str = "") -> None:
+    """Raises ConfigError for a key there is none of, and a word that a key does not take."""
     fields = {field.name: field.type for field in msgspec.structs.fields(shape)}
     for key, value in tree.items():
         if key not in fields:
             raise ConfigError(f"unknown key {key!r} in {where}", hint=_nearest(key, list(fields)))
-        inner = fields[key]
-        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, Record):
-            _refuse_unknown(value, inner, f"[{key}] of {where}")
-
-
-def _refuse_other_words(tree: Mapping[str, Any], shape: type[Record], section: str = "") -> None:
-    for field in msgspec.structs.fields(shape):
-        value = tree.get(field.name)
-        if get_origin(field.type) is Literal and field.name in tree and value not in get_args(field.type):
-            known = ", ".join(word or '""' for word in get_args(field.type))
-            raise ConfigError(f"{section}{field.name} = {value!r}", hint=f"known are: {known}")
-        if isinstance(value, dict) and isinstance(field.type, type) and issubclass(field.type, Record):
-            _refuse_other_words(value, field.type, f"{field.name}.")
+        kind = fields[key]
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            known = ", ".join(word or '""' for word in get_args(kind))
+            raise ConfigError(f"{section}{key} = {value!r}", hint=f"known are: {known}")
+        if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Record):
+            _refuse(value, kind, f"[{key}] of {where}", f"{key}.")
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -35,17 +35,8 @@ def canonical_json(value: Any) -> bytes:
     try:
         # The same bytes, some fifty times sooner: a record is written for every answer.
         return _SORTED.encode(_written_alike(value))
-    except (WrittenOtherwise, UnicodeEncodeError):
+    except (_WrittenOtherwise, UnicodeEncodeError):
         return rfc8785.dumps(plain(value))
-
-
-def sorted_json(value: Any) -> bytes:
-    """RFC 8785 bytes of plain JSON whose names are ASCII and whose numbers went through
-    :func:`number_alike`."""
-    try:
-        return _SORTED.encode(value)
-    except UnicodeEncodeError:
-        return rfc8785.dumps(value)
 
 
 def hash_bytes(data: bytes) -> str:
@@ -91,12 +82,11 @@ def salted_hash(salt: bytes, text: str) -> str:
 
 
 def opens(salt: bytes, text: str, sealed: str) -> bool:
-    """Whether ``sealed`` is the hash of ``text`` under ``salt``, in today's form or in the first one.
+    """Whether ``sealed`` is the hash of ``text`` under ``salt``.
 
     A salt has exactly 32 bytes: a longer one could absorb the beginning of the text.
     """
-    made = keyed_hash if sealed.startswith(BLIND_TAG) else salted_hash
-    return len(salt) == SALT_BYTES and made(salt, text) == sealed
+    return len(salt) == SALT_BYTES and salted_hash(salt, text) == sealed
 
 
 def field_salts(salt: bytes, count: int) -> list[bytes]:
@@ -131,25 +121,25 @@ def session_id() -> str:
 _SORTED = msgspec.json.Encoder(order="sorted")
 
 
-class WrittenOtherwise(Exception):
+class _WrittenOtherwise(Exception):
     """msgspec would not write this value as RFC 8785 does."""
 
 
 def _written_alike(value: Any) -> Any:
     """``value``, its numbers changed in place so that msgspec writes them as RFC 8785 does.
 
-    Raises :class:`WrittenOtherwise` where it would not: keys beyond ASCII (sorted differently), numbers that
+    Raises :class:`_WrittenOtherwise` where it would not: keys beyond ASCII (sorted differently), numbers that
     are very large or small, NaN.
     """
     if type(value) is tuple:
         value = list(value)
     if type(value) is not dict and type(value) is not list:
-        return number_alike(value)
+        return _number_alike(value)
     containers = [value]
     for container in containers:
         if type(container) is dict:
             if not "".join(container).isascii():
-                raise WrittenOtherwise
+                raise _WrittenOtherwise
             members: Any = container.items()
         else:
             members = enumerate(container)
@@ -163,12 +153,12 @@ def _written_alike(value: Any) -> Any:
                 container[place] = listed = list(item)
                 containers.append(listed)
             else:
-                container[place] = number_alike(item)
+                container[place] = _number_alike(item)
     return value
 
 
-def number_alike(value: Any) -> Any:
-    """``value`` as msgspec writes it like RFC 8785. Raises :class:`WrittenOtherwise` when it cannot."""
+def _number_alike(value: Any) -> Any:
+    """``value`` as msgspec writes it like RFC 8785. Raises :class:`_WrittenOtherwise` when it cannot."""
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return value
@@ -179,4 +169,4 @@ def number_alike(value: Any) -> Any:
             return int(value)
         if not -1e-4 < value < 1e-4:
             return value
-    raise WrittenOtherwise
+    raise _WrittenOtherwise

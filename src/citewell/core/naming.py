@@ -37,3 +37,10 @@ def check_id(document_id: str) -> None:
             f"the id {document_id!a} cannot be used: {fault}",
             hint="use visible characters on one line",
         )
+
+
+def source_of(document_id: str) -> str:
+    """The source that a document comes from: the folder that was ingested, ``uploads``; "" for an id that
+    names none."""
+    first, slash, _ = document_id.partition("/")
+    return first if slash else ""

@@ -7,6 +7,7 @@ it is: whoever reads the JSON looks up every name here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -509,11 +510,14 @@ class Trace(Record, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
 
 
-ISSUE = "issue"
-"""The attribute in which an answer keeps the source of its receipt; not a field, so not part of its JSON."""
+class _Issued:
+    """Whoever gives an answer's receipt. A slot and no field: no part of its JSON or of its equality."""
+
+    __slots__ = ("_issue",)
+    _issue: Callable[..., Any]
 
 
-class Answer(Record, frozen=True, kw_only=True, dict=True):
+class Answer(_Issued, Record, frozen=True, kw_only=True):
     """What the asker gets; one that came of a knowledge base can give its receipt. ``asked_as`` is a
     follow-up as it was rewritten to stand alone; empty when it was not. An abstention names the places that
     came ``nearest``, which nobody verified to answer."""
@@ -539,12 +543,18 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
 
         return answer_html(self)
 
+    def issued_by(self, issue: Callable[..., Any]) -> Answer:
+        """The same answer, whose receipt comes from ``issue``."""
+        answer = msgspec.structs.replace(self)
+        _Issued.__dict__["_issue"].__set__(answer, issue)
+        return answer
+
     def receipt(self, **options: Any) -> Any:
         """The :class:`citewell.audit.receipts.Receipt` of this answer; see ``issue`` for the options.
 
         Raises ValueError for an answer that was read from JSON: then ask the knowledge base by its id.
         """
-        issue = self.__dict__.get(ISSUE)
+        issue = getattr(self, "_issue", None)
         if issue is None:
             raise ValueError(
                 "this answer was read from JSON and does not know its log;"

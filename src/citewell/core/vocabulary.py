@@ -149,7 +149,6 @@ NAMES: Mapping[str, str] = {
     "thumbs_up": "Marked as right",
     "rephrased_query": "Asked again in different words",
     "follow_up_correction": "A follow-up suggests that it was wrong",
-    "no_engagement": "Nobody read it",
     "citation_opened": "A citation was opened",
     "copied": "The answer was copied",
     "relevance_gate_failed": "No relevant passage was found",

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from citewell.core.private import make_file
+from citewell.core.files import make_file
 
 PAUSE_S = 0.005
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from citewell.core.errors import EvidenceError
+from citewell.core.naming import source_of
 from citewell.core.records import Document, Standing, Supersession
 from citewell.documents.clauses import place_of, sentence_with
 from citewell.documents.evidence.catalogue import WITHDRAWN
@@ -92,6 +93,20 @@ def give(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
     all_ = given_of(evidence)
     all_[newer] = tuple(dict.fromkeys((*all_.get(newer, ()), *older)))
     evidence.derive(_GIVEN, {name: msgspec.json.encode(ids) for name, ids in all_.items()})
+
+
+def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable[[Supersession], bool]:
+    """Whether a document's word counts against another's. Trust is the keeper's: it counts within one source,
+    against a source of a lower ``rank``, and against what a person paired it with."""
+
+    def counts(one: Supersession) -> bool:
+        if one.standing is Standing.EARLY or not one.by:
+            return True
+        if rank(one.by) != rank(one.what):
+            return rank(one.by) > rank(one.what)
+        return source_of(one.by) == source_of(one.what) or one.what in given_of(evidence).get(one.by, ())
+
+    return counts
 
 
 # --- names ----

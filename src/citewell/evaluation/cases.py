@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import difflib
 import gzip
-import random
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,22 +25,26 @@ from typing import Annotated, Any
 import msgspec
 
 from citewell.core.errors import UsageError
+from citewell.core.files import replace_file
 from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.records import Answer, Case, Decision, Record
-from citewell.core.replacing import replace_file
 
 
-def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(where, object) of each line that is not blank; gzipped under ``.gz``. Raises UsageError."""
+def text_of(path: Path) -> str:
+    """The text of a file, gzipped under ``.gz``. Raises UsageError for what cannot be read."""
     try:
         raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
+        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error
     except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
+
+
+def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, object) of each line that is not blank. Raises UsageError."""
     # Not splitlines: a text may hold what Unicode, not JSON, calls the end of a line.
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text_of(path).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
@@ -50,7 +53,7 @@ def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[s
         except (msgspec.DecodeError, RecursionError) as error:
             raise UsageError(f"{where} is not JSON ({error})", hint=shape) from error
         if not isinstance(given, dict):
-            raise UsageError(f"{where} is no object", hint=shape)
+            raise UsageError(f"{where} is not a JSON object", hint=shape)
         yield where, given
 
 
@@ -161,15 +164,11 @@ class LabelledClaim(Record, frozen=True, kw_only=True):
     file: str = ""
 
 
-def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list[LabelledClaim]:
-    """All rows, or ``most`` of them drawn with ``seed``. Raises UsageError with the number of a line that
-    cannot be read, and for a file without rows."""
+def load_labelled(path: Path) -> list[LabelledClaim]:
+    """Raises UsageError with the number of a line that cannot be read, and for a file without rows."""
     rows = [_row(given, path, where) for where, given in json_lines(path, f"one object a line, {_SHAPE}")]
     if not rows:
         raise UsageError(f"{path} holds no labelled claim", hint=f"one a line, {_SHAPE}")
-    if most is not None and len(rows) > most:
-        random.Random(seed).shuffle(rows)
-        rows = rows[:most]
     return rows
 
 

@@ -1,26 +1,24 @@
 """Documents -> draft cases: questions read off the cells of tables and "label: value" lines, for review.
 
 In: documents, how many, a seed. Out: cases, unreviewed, whose tags say kind and form: answerable ones, and
-the same questions of a year or an item for which no line of any document has the words. The same documents
-and seed give the same cases. Knows nothing about models or about grammar: what is asked for is quoted.
+the same questions about a year that no document names. The same documents and seed give the same cases.
+Knows nothing about models or about grammar: what is asked for is quoted.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from citewell.core.identity import hash_value
 from citewell.core.records import Case, CaseSpan, Document
 
-ANSWERABLE, UNANSWERABLE, NEAR_MISS = "answerable", "unanswerable", "near-miss"
-TWINS = 0.2
-"""The share of each of the two kinds without an answer."""
+ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
+TWINS = 0.25
+"""The share of cases without an answer."""
 CELL, PERIOD, LABEL = "table", "table-period", "label"
-TRIED = 20
-"""Items, for a question that none of the documents answers."""
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _NAME = re.compile(r"(?=.*[A-Za-z]{3})[^“”{}?:\n]{3,40}")
@@ -28,12 +26,11 @@ _LINE = re.compile(r"^[-* ]*([A-Z][a-z]+(?: [a-z]+){0,3}): +(\S+(?: \S+){0,5}(?<
 
 
 class Draft(NamedTuple):
-    """``template`` is the question with ``{}`` for ``slot``, a year or an item. ``place`` is where its table
-    or line begins; ``[start, end)`` of the text holds the answer."""
+    """``template`` is the question with ``{}`` for ``slot``, a year or an item. ``[start, end)`` of the text
+    holds the answer."""
 
     document: str
     form: str
-    place: int
     template: str
     slot: str
     expected: str
@@ -50,9 +47,8 @@ def draft_cases(documents: Sequence[Document], *, n: int, seed: int = 0) -> tupl
     found = _named(documents, [draft for document in documents for draft in _drafts(document)])
     twins = round(n * TWINS)
     return (
-        *_spread(ANSWERABLE, _answerable(documents, found), max(0, n - 2 * twins), seed),
+        *_spread(ANSWERABLE, _answerable(documents, found), n - twins, seed),
         *_spread(UNANSWERABLE, _of_another_year(documents, found), twins, seed),
-        *_spread(NEAR_MISS, _of_another_item(documents, found), twins, seed),
     )
 
 
@@ -71,11 +67,11 @@ def _drafts(document: Document) -> Iterator[Draft]:
                 form, template, slot = CELL, f"What is the “{head}” of {{}}?", row.label
             else:
                 continue
-            yield Draft(name, form, table.start, template, slot, said, row.start, cell.end)
+            yield Draft(name, form, template, slot, said, row.start, cell.end)
     for line in _LINE.finditer(text):
         start = line.start(1)
         if not any(table.start <= start < table.end for table in document.tables):
-            yield Draft(name, LABEL, start, "What is the “{}”?", line[1], line[2], start, line.end())
+            yield Draft(name, LABEL, "What is the “{}”?", line[1], line[2], start, line.end())
 
 
 def _named(documents: Sequence[Document], found: Sequence[Draft]) -> list[Draft]:
@@ -114,32 +110,8 @@ def _of_another_year(documents: Sequence[Document], found: Sequence[Draft]) -> I
     latest = max((int(year) for one in documents for year in _YEAR.findall(one.text)), default=2000)
     for draft in found:
         if draft.form == PERIOD:
-            year = str(latest + 3 + _lot(draft.question) % 5)
-            yield draft, draft.template.format(year), (), f"no document speaks of {year}"
-
-
-def _of_another_item(documents: Sequence[Document], found: Sequence[Draft]) -> Iterator[_Candidate]:
-    """An item that another table speaks of, and no line, with the next, in such words."""
-    at: dict[str, set[int]] = {}
-    lines = [line for one in documents for line in one.text.split("\n") if line.strip()]
-    for number, line in enumerate(lines):
-        for word in _words(line):
-            at.setdefault(word, set()).update((number - 1, number))
-    cells = [draft for draft in found if draft.form == CELL and _words(draft.slot)]
-    places: Mapping[str, set[tuple[str, int]]] = {
-        template: {(draft.document, draft.place) for draft in cells if draft.template == template}
-        for template in {draft.template for draft in cells}
-    }
-    for draft in cells:
-        lot, asked = _lot(draft.question), _words(draft.template) - {"what", "the"}
-        for other in (cells[(lot + step) % len(cells)] for step in range(TRIED if asked else 0)):
-            if (other.document, other.place) in places[draft.template]:
-                continue
-            told = set.intersection(*(at.get(word, set()) for word in _words(other.slot)))
-            if not any(at.get(word, set()) & told for word in asked):
-                reason = f"the documents say this of {draft.slot}, not of {other.slot}"
-                yield draft, draft.template.format(other.slot), (), reason
-                break
+            year = str(latest + 3 + int(hash_value(draft.question)[-6:], 16) % 5)
+            yield draft, draft.template.format(year), (), f"no document mentions {year}"
 
 
 def _spread(kind: str, drafted: Iterator[_Candidate], n: int, seed: int) -> list[Case]:
@@ -161,11 +133,3 @@ def _spread(kind: str, drafted: Iterator[_Candidate], n: int, seed: int) -> list
         ordered.append((turns[place], case))
         turns[place] += 1
     return [case for _, case in sorted(ordered, key=lambda one: one[0])[:n]]
-
-
-def _lot(text: str) -> int:
-    return int(hash_value(text)[-6:], 16)
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]{3,}", text.lower()))

@@ -113,32 +113,6 @@ class Key(Record, frozen=True, kw_only=True):
     citewell: str = ""
 
 
-class RiskPoint(Record, frozen=True, kw_only=True):
-    """Of the ``coverage`` surest share of the cases, the share ``risk`` came out wrong; ``confidence`` is
-    the least among them, None where it was an abstention."""
-
-    coverage: float
-    risk: float
-    confidence: float | None = None
-
-
-class Bin(Record, frozen=True, kw_only=True):
-    """Predictions in [low, high): their mean, and the share that came true."""
-
-    low: float
-    high: float
-    n: int
-    predicted: float | None
-    observed: float | None
-
-
-class Curves(Record, frozen=True, kw_only=True):
-    """What the plots are drawn from; ``reliability`` by what was predicted: "confidence", "support"."""
-
-    risk_coverage: tuple[RiskPoint, ...] = ()
-    reliability: dict[str, tuple[Bin, ...]] = {}
-
-
 class CaseTiming(Record, frozen=True, kw_only=True):
     """Where to look a case up (``citewell audit show``, ``citewell trace``), and how long it took."""
 
@@ -169,7 +143,6 @@ class Run(Record, frozen=True, kw_only=True):
     makers: tuple[Maker, ...] = ()
     environment: dict[str, str] = {}
     measures: tuple[Result, ...] = ()
-    curves: Curves = Curves()
     cases: tuple[Outcome, ...] = ()
     notes: tuple[str, ...] = ()
     timings: Timings = Timings()

@@ -25,11 +25,9 @@ from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
 from citewell.evaluation.judging import Judged, Located, Observed, hits, judged_right, locate
 from citewell.evaluation.measures import ALL, Judge, Latency, Measure, latencies
-from citewell.evaluation.measures.decisions import CONFIDENCE, RISK, SUPPORT, bins, risk_coverage
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
     CaseTiming,
-    Curves,
     Found,
     Keeper,
     Key,
@@ -205,7 +203,6 @@ def run(
             summed(measure, [outcome.scores[measure.name] for outcome in outcomes], makers[measure.judge])
             for measure in ALL
         ),
-        curves=_curves(outcomes),
         notes=(stale,) if stale else (),
         cases=tuple(outcomes),
         timings=Timings(
@@ -305,20 +302,6 @@ def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> R
         low=low if measured else None,
         high=high if measured else None,
         maker=maker,
-    )
-
-
-# --- all cases --------------------------------------------------------------------------------------
-
-
-def _curves(outcomes: Sequence[Outcome]) -> Curves:
-    def points(measure: Measure) -> list[tuple[float, ...]]:
-        return [point for outcome in outcomes for point in outcome.scores[measure.name].points]
-
-    by = {"confidence": points(CONFIDENCE), "support": points(SUPPORT)}
-    return Curves(
-        risk_coverage=risk_coverage(points(RISK)),
-        reliability={name: bins(found) for name, found in by.items() if found},
     )
 
 

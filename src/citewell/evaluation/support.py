@@ -51,7 +51,7 @@ class _Work:
         self.cited = _grouped(claim.citations, passages)
         self.sound = bool(self.cited) and not any(one.broken for one in self.cited)
         self.said: dict[Which, bool | None] = {}
-        parsed = parse_answer(claim.text, split=False).claims
+        parsed = parse_answer(claim.text).claims
         self.asked = question if any(one.fragment for one in parsed) else ""
 
     def first(self) -> list[Which]:

@@ -7,7 +7,7 @@ auditing     its log put to use
 logkeeping   its log kept honest
 reviewing    its queue of what went wrong
 visibility   what one caller may see of all that
-forgetting   the stores beside the log that forget a person
+erasure      the stores beside the log that forget a person
 feedback/    what users do with answers
 revisiting/  past answers looked at again
 traces       what happened in each request

@@ -11,13 +11,20 @@ import copy
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from citewell.audit.database import Database
+from citewell.audit.keys import FolderKeys
+from citewell.audit.log import KEYS_FOLDER, Log, SqliteLog
+from citewell.audit.postgres import PostgresDatabase
+from citewell.audit.schema import migrate
+from citewell.audit.sqlite import SqliteDatabase
+from citewell.audit.witnesses import Publisher, witnesses
 from citewell.core import config as configuration
 from citewell.core.clock import SystemClock
 from citewell.core.commands import tell_command
@@ -26,16 +33,17 @@ from citewell.core.environment import environment
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.identity import hash_value
 from citewell.core.independence import refuse_same_maker, refuse_same_model
-from citewell.core.records import Maker, Standing, Supersession
+from citewell.core.records import Maker
+from citewell.knowledge.feedback import Feedback, FeedbackStore
+from citewell.knowledge.feedback.intake import Intake
+from citewell.knowledge.lost_log import refuse_new_log
+from citewell.knowledge.sealing import prompt_hashes, seal_configuration
+from citewell.knowledge.traces import Relay, Traces
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
     from citewell.answering.force import InForce
     from citewell.answering.questioning import Questioner
-    from citewell.audit import Log
-    from citewell.audit.database import Database
-    from citewell.audit.keys import FolderKeys
-    from citewell.audit.witnesses import Publisher
     from citewell.core.ports import (
         AnswerCheck,
         AnswerJudge,
@@ -50,10 +58,7 @@ if TYPE_CHECKING:
     )
     from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.documents.index import ChunkIndex
-    from citewell.knowledge.feedback import Feedback, FeedbackStore
     from citewell.knowledge.feedback.implicit import ImplicitFeedback
-    from citewell.knowledge.feedback.intake import Intake
-    from citewell.knowledge.traces import Relay, Traces
     from citewell.models.onnx.reading import Reads
     from citewell.retrieval import Retriever
     from citewell.retrieval.retriever import Readable
@@ -66,7 +71,7 @@ CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
 TABLES_FILE = "audit-index.sqlite"
 FEEDBACK_FILE = "feedback.sqlite"
-EMBEDDED = "embedded"
+EMBEDDED, EXTRACTIVE = "embedded", "extractive"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
 """What keeps results of a model, and what holds one of those."""
 MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
@@ -74,24 +79,6 @@ MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
 _VERDICTS = "verdicts"
 _READERS = ("reading", "ranker", "extractor")
 _SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
-
-
-def _onnx_embedder() -> Embedder:
-    from citewell.models.onnx.embedder import OnnxEmbedder
-
-    return OnnxEmbedder()
-
-
-def _extractive(extractor: Extractor, config: Config, check: AnswerCheck | None) -> Generator:
-    from citewell.generation.extractive import ExtractiveGenerator
-
-    return ExtractiveGenerator(extractor, max_no_answer=config.gate.max_no_answer, check=check)
-
-
-EMBEDDERS: dict[str, Callable[[], Embedder]] = {EMBEDDED: _onnx_embedder}
-GENERATORS: dict[str, Callable[[Extractor, Config, AnswerCheck | None], Generator]] = {
-    "extractive": _extractive
-}
 
 
 def load_config(home: Path, said: Mapping[str, str] | None = None) -> Config:
@@ -137,10 +124,6 @@ class Assembly:
 
     @cached_property
     def log(self) -> Log:
-        from citewell.audit.log import Log, SqliteLog
-        from citewell.audit.schema import migrate
-        from citewell.knowledge.past import refuse_new_log
-
         log: Log
         if database := self._shared("citewell"):
             migrate(database)
@@ -155,8 +138,6 @@ class Assembly:
     def tables(self, *, readonly: bool = False) -> Database:
         """Those for questions to the log, beside it: a file of the home, or a schema of the same server.
         Raises LogError when they are to be read only and are not there."""
-        from citewell.audit.sqlite import SqliteDatabase
-
         shared = self._shared("citewell_index", readonly=readonly)
         return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
 
@@ -164,29 +145,19 @@ class Assembly:
         """A schema of the server that many workers share; None where the home has its own files."""
         if not self.config.audit.database:
             return None
-        from citewell.audit.postgres import PostgresDatabase
-
         return PostgresDatabase(self.config.audit.database, schema=schema, readonly=readonly)
 
     @cached_property
     def keys(self) -> FolderKeys:
-        from citewell.audit.keys import FolderKeys
-        from citewell.audit.log import KEYS_FOLDER
-
         named = self.config.audit.keys
         return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
 
     def _publisher(self, log: Log) -> Publisher:
-        from citewell.audit.witnesses import Publisher, names, witness
-
         settings = self.config.audit
-        witnesses = {name: witness(url) for name, url in names(settings.witnesses).items()}
-        return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
+        return Publisher(log, witnesses(settings.witnesses), self.clock, every_s=settings.publish_every_s)
 
     @cached_property
     def traces(self) -> Traces:
-        from citewell.knowledge.traces import Traces
-
         shared = self._shared("citewell_traces")
         return Traces(shared) if shared else Traces.in_file(self.home / "traces.sqlite")
 
@@ -199,15 +170,10 @@ class Assembly:
 
     @cached_property
     def feedback(self) -> FeedbackStore:
-        from citewell.audit.sqlite import SqliteDatabase
-        from citewell.knowledge.feedback import FeedbackStore
-
         return FeedbackStore(self._shared("citewell_feedback") or SqliteDatabase(self.home / FEEDBACK_FILE))
 
     @cached_property
     def intake(self) -> Intake:
-        from citewell.knowledge.feedback.intake import Intake
-
         return Intake(
             log=self.log,
             traces=self.traces,
@@ -228,7 +194,9 @@ class Assembly:
 
     @cached_property
     def embedder(self) -> Embedder:
-        return _chosen("embedder", self.config.embedder, EMBEDDERS)()
+        from citewell.models.onnx.embedder import OnnxEmbedder
+
+        return _chosen("embedder", self.config.embedder, {EMBEDDED: OnnxEmbedder})()
 
     @cached_property
     def reading(self) -> Reads:
@@ -260,22 +228,25 @@ class Assembly:
 
     @cached_property
     def generator(self) -> Generator:
-        name = self.config.generator
-        if name in GENERATORS:
-            generator = GENERATORS[name](self.extractor, self.config, self.answer_check)
-        else:
-            generator = self._language_writer(name)
+        generator = self._language_writer() if self.composes else self._extractive_writer()
         refuse_same_maker(generator.maker, self.entailer.maker)
         return generator
 
-    def _language_writer(self, name: str) -> Generator:
+    def _extractive_writer(self) -> Generator:
+        from citewell.generation.extractive import ExtractiveGenerator
+
+        border = self.config.gate.max_no_answer
+        return ExtractiveGenerator(self.extractor, max_no_answer=border, check=self.answer_check)
+
+    def _language_writer(self) -> Generator:
         from citewell.generation.writer import LanguageModelWriter
         from citewell.models.naming import language_model_named
 
+        name = self.config.generator
         if ":" not in name:
             raise ConfigError(
                 f"generator = {name!r}",
-                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, ollama:MODEL, local:PATH",
+                hint=f"use {EXTRACTIVE}, openai:MODEL, anthropic:MODEL, ollama:MODEL, local:PATH",
             )
         return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 
@@ -310,19 +281,12 @@ class Assembly:
     def in_force(self) -> InForce:
         """What the documents say is superseded."""
         from citewell.answering.force import InForce
-        from citewell.documents.supersession import superseded
+        from citewell.documents.supersession import speaks_for, superseded
 
-        evidence, rank = self.evidence, self.config.sources.rank
-
-        def by_rank(documents: Iterable[str]) -> list[Supersession]:
-            """A document takes nothing out of one that the keeper trusts more."""
-            found = superseded(evidence, documents)
-            return [
-                s for s in found if s.standing is Standing.EARLY or not s.by or rank(s.by) >= rank(s.what)
-            ]
-
+        evidence = self.evidence
         return InForce(
-            superseded=by_rank,
+            superseded=lambda documents: superseded(evidence, documents),
+            counts=speaks_for(evidence, self.config.sources.rank),
             access=evidence.access,
             text=lambda version, document_id: evidence.get(version, document_id).text,
         )
@@ -330,7 +294,7 @@ class Assembly:
     @property
     def composes(self) -> bool:
         """Whether the writer is a language model."""
-        return self.config.generator not in GENERATORS
+        return self.config.generator != EXTRACTIVE
 
     @cached_property
     def questioner(self) -> Questioner | None:
@@ -446,7 +410,6 @@ class Assembly:
 
     def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> Today:
         """What a calibration card made now would depend on: these makers, and the documents."""
-        from citewell.knowledge.sealing import prompt_hashes
         from citewell.verification.confidence.cards import Today, conduct_of
 
         return Today(
@@ -502,8 +465,6 @@ class Assembly:
 
     def seal_configuration(self) -> None:
         """Before anything is sealed that names it; once, as it does not change. Raises LogError."""
-        from citewell.knowledge.sealing import seal_configuration
-
         if not self._sealed:
             seal_configuration(self.log, self.config)
             self._sealed = True

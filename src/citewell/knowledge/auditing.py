@@ -17,7 +17,7 @@ import msgspec
 
 from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import Erasure, erase
-from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
+from citewell.audit.expiries import CLASSES
 from citewell.audit.keys import asker
 from citewell.audit.pages import Counts, Page, Queries, VisibleQueries
 from citewell.audit.postings import Postings
@@ -40,7 +40,7 @@ from citewell.knowledge.revisiting.rechecking import (
     seal_notice,
 )
 from citewell.knowledge.revisiting.replaying import Replay, replayed
-from citewell.knowledge.visibility import Seeing, named_by, requests_in
+from citewell.knowledge.visibility import Visibility, named_by, requests_in
 
 if TYPE_CHECKING:
     from citewell.audit.entries import Entry
@@ -68,9 +68,9 @@ class Auditing:
         return Queries(self._parts.log, self._postings)
 
     @cached_property
-    def seeing(self) -> Seeing:
+    def visibility(self) -> Visibility:
         """What the caller may see."""
-        return Seeing(self._caller, self._parts.evidence, self._parts.log)
+        return Visibility(self._caller, self._parts.evidence, self._parts.log)
 
     @cached_property
     def _asked(self) -> Queries:
@@ -78,8 +78,10 @@ class Auditing:
         if self._caller.unrestricted:
             return self.queries
         only = None if self._caller.has(Role.AUDITOR) else self._caller.user
-        seeing = self.seeing
-        return VisibleQueries(self._parts.log, self._shared._postings, seeing.record, seeing.listed, only)
+        visibility = self.visibility
+        return VisibleQueries(
+            self._parts.log, self._shared._postings, visibility.record, visibility.listed, only
+        )
 
     @cached_property
     def _postings(self) -> Postings:
@@ -138,12 +140,12 @@ class Auditing:
             if entry.body is not None and entry.timestamp >= since:
                 body = msgspec.json.decode(entry.body)
                 request, signal = body.get("request_id"), body.get("signal")
-                if isinstance(request, str) and isinstance(signal, str) and self.seeing.all_of([request]):
+                if isinstance(request, str) and isinstance(signal, str) and self.visibility.all_of([request]):
                     yield request, signal
 
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
         """The record of one request, read on record. Raises UsageError when there is none."""
-        record = self.seeing.request(request_id)
+        record = self.visibility.request(request_id)
         self.note_read({"show": request_id}, reader, 1)
         return record
 
@@ -182,7 +184,7 @@ class Auditing:
         from citewell.audit.issuing import issue
 
         if not self._caller.unrestricted:
-            self.seeing.request(request_id)
+            self.visibility.request(request_id)
         receipt = issue(
             self._parts.log,
             request_id,
@@ -198,7 +200,7 @@ class Auditing:
     def recheck(self, request_id: str = "", *, reader: str = "") -> Iterator[Recheck]:
         """One answer, or every one, newest first, against today's documents; each that does not hold as it
         did is an entry."""
-        only = [self.seeing.request(request_id)] if request_id else []
+        only = [self.visibility.request(request_id)] if request_id else []
         count = len(only) or self._asked.counts(AuditQuery()).total
         self.note_read({"recheck": request_id or "all"}, reader, count)
         records = only or self._asked.every(AuditQuery())
@@ -220,7 +222,7 @@ class Auditing:
         nothing of a record is read. Raises EvidenceError for a document that is not there for the caller."""
         revisiting = self._revisiting()
         for citation in citations:
-            if not self.seeing.documents([citation.document_id]):
+            if not self.visibility.documents([citation.document_id]):
                 raise absent(citation.document_version, citation.document_id)
         return tuple(revisiting.today(citation) for citation in citations)
 
@@ -263,11 +265,11 @@ class Auditing:
         from the record, and retrieval and verdicts are made anew. A search that the record does not hold is
         named under ``elsewhere``. Raises UsageError when the index version is no longer kept.
         """
-        record = self.seeing.request(request_id)
+        record = self.visibility.request(request_id)
         self.note_read({"replay": request_id}, reader, 1)
         found, made = replayed(self._parts, record)
         # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
-        if found.differences and not self.seeing.documents(named_by(made)):
+        if found.differences and not self.visibility.documents(named_by(made)):
             return msgspec.structs.replace(
                 found, differences=("the result differs; you may not see the details",)
             )
@@ -278,20 +280,14 @@ class Auditing:
     def expire(self, *, dry_run: bool = False) -> Expiry:
         """What the configured retention says, today; traces of requests that came to no entry go too. Raises
         LogError."""
-        from citewell.knowledge.forgetting import forget_unsealed
+        from citewell.knowledge.erasure import forget_unsealed
 
         self._caller.must(Role.ADMIN, to="expire records")
         parts = self._parts
         if not dry_run:
             parts.seal_configuration()
         kept = parts.config.retention
-        days = {
-            "answers": kept.answers_days,
-            "errors": kept.errors_days,
-            "reads": kept.reads_days,
-            "feedback": kept.feedback_days,
-            "notices": kept.notices_days,
-        }
+        days = {name: getattr(kept, f"{name}_days") for name in CLASSES}
 
         def forget(requests: Collection[str], feedback: Collection[str]) -> None:
             parts.traces.forget(requests)
@@ -303,15 +299,10 @@ class Auditing:
             forget_unsealed(parts.traces, parts.log, now)
         return outcome
 
-    def erase(self, user: str = "", *, session: str = "", reason: str = "") -> Erasure:
+    def erase(self, user: str = "", *, session: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
         :func:`citewell.audit.erasure.erase`."""
-        from citewell.knowledge.forgetting import (
-            ForgetCases,
-            ForgetFeedback,
-            ForgetSuppliedTexts,
-            ForgetTraces,
-        )
+        from citewell.knowledge.erasure import stores_with_words
 
         self._caller.must(Role.ADMIN, to="erase a person")
         if bool(user) == bool(session):
@@ -321,36 +312,7 @@ class Auditing:
             )
         parts = self._parts
         parts.seal_configuration()
-        stores = (
-            ForgetTraces(parts.traces, parts.log, parts.clock),
-            ForgetFeedback(parts.feedback),
-            ForgetCases(parts.feedback),
-            ForgetSuppliedTexts(parts.evidence, parts.log, self.queries),
-        )
-        return erase(parts.log, asker(user, session), reason=reason, stores=stores)
-
-    def hold(
-        self, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
-    ) -> Hold:
-        """Keeps a person's, a document's or a request's records (all, when none is named) from going. Raises
-        UsageError for what neither the log nor, a document, the evidence knows."""
-        self._caller.must(Role.ADMIN, to="place a hold")
-        stored = document and self._parts.evidence.versions(document)
-        if document and not stored and not self.queries.counts(AuditQuery(document=document)).total:
-            raise UsageError(f"no document {document!r}", hint="`citewell documents list` shows the ids")
-        return place_hold(
-            self._parts.log, name, reason=reason, user=user, document=document, request_id=request_id
-        )
-
-    def lift(self, name: str, *, reason: str) -> None:
-        """Ends a hold. Raises UsageError when none of that name is in force."""
-        self._caller.must(Role.ADMIN, to="lift a hold")
-        lift_hold(self._parts.log, name, reason=reason)
-
-    def holds(self) -> tuple[Hold, ...]:
-        """Those in force."""
-        self._caller.must(Role.ADMIN, to="see holds")
-        return holds_in_force(self._parts.log)
+        return erase(parts.log, asker(user, session), stores_with_words(parts, self.queries))
 
     def note_evaluation(self, body: Mapping[str, Any], *, subject: str = "") -> None:
         """Seals what was measured or judged; under a person's key when it is ``subject`` who judged."""
@@ -363,7 +325,7 @@ class Auditing:
         log = self._parts.log
         for entry in log.entries(EntryKind.EVALUATION):
             body = {} if entry.body is None else log.body(entry)
-            if body.get("measure") == measure and self.seeing.all_of(requests_in(body)):
+            if body.get("measure") == measure and self.visibility.all_of(requests_in(body)):
                 yield entry, body
 
     def pseudonym(self, name: str) -> str:
@@ -380,6 +342,7 @@ class Auditing:
     # --- inside -----------------------------------------------------------------------------------
 
     def _revisiting(self) -> Revisiting:
+        from citewell.documents.supersession import speaks_for
         from citewell.verification.verifier import Verifier
 
         parts = self._parts
@@ -388,6 +351,7 @@ class Auditing:
             Verifier(parts.entailer, parts.config.verification, card=parts.card_hash),
             day=stamp(parts.clock)[:10],
             sees=self._caller.sees,
+            counts=speaks_for(parts.evidence, parts.config.sources.rank),
         )
 
     def _without_names(self, query: AuditQuery) -> dict[str, Any]:

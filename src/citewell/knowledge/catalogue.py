@@ -1,16 +1,17 @@
 """What the log says of each document, and whether the evidence catalogue still says the same.
 
 In: a sound log, the evidence. Out: findings: a document that no entry brought in, one whose title, date,
-access list, tags, withdrawal or current version is not what the entries left it with. An entry from before
-these were sealed says less, and what no entry says is not compared. Knows nothing about the index.
+access list, tags, withdrawal or current version is not what the entries left it with. Knows nothing about the
+index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from citewell.audit.bodies import ERASED, KEY_MISSING
 from citewell.audit.entries import EntryKind
@@ -18,7 +19,6 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.outcomes import ADDED, UPDATED
 from citewell.documents.supersession import superseded
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ _NAMED = 5
 
 
 class Head(Record, frozen=True, kw_only=True):
-    """What can change of a document, as an ingest entry seals it."""
+    """What can change of a document, as an ingest entry seals it; ``acl`` is None where nobody can read any
+    more how it was shared."""
 
     document_id: str
     version: str
     withdrawn: bool
-    acl: tuple[str, ...]
+    acl: tuple[str, ...] | None
     tags: tuple[str, ...]
 
 
@@ -51,24 +52,13 @@ def head_of(entry: CatalogueEntry) -> Head:
     )
 
 
-@dataclass
-class _Expected:
-    """What entries say of one document, the last of them ``seq``; None where they do not say."""
-
-    seq: int = 0
-    version: str | None = None
-    withdrawn: bool | None = None
-    acl: tuple[str, ...] | None = None
-    tags: tuple[str, ...] | None = None
-
-
 class Sealed:
-    """What the entries of a log say of its documents."""
+    """What the entries of a log say of its documents; ``heads`` with the entry that said it last."""
 
     def __init__(self, log: Log) -> None:
         self.versions: dict[tuple[str, str], tuple[int, str]] = {}
         """The entry that committed to a version, and the hash of what was stored of it."""
-        self.heads: dict[str, _Expected] = {}
+        self.heads: dict[str, tuple[int, Head]] = {}
         self.recovered: list[tuple[int, int]] = []
         self.supersessions: tuple[int, list[Any]] = (0, [])
         """The entry that last said what is superseded, and that."""
@@ -80,32 +70,20 @@ class Sealed:
                 self.supersessions = (entry.seq, body["supersessions"])
             if entry.kind == EntryKind.INGEST.value:
                 self._ingest(entry.seq, body)
-            elif entry.kind == EntryKind.WITHDRAWAL.value:
-                self._of(entry.seq, body).withdrawn = True
-            else:
-                self._of(entry.seq, body).acl = _known(body["acl"])
+            elif body["document_id"] in self.heads:  # else its ingest was killed, and the next one seals it
+                withdrawn = entry.kind == EntryKind.WITHDRAWAL.value
+                changed = {"withdrawn": True} if withdrawn else {"acl": _known(body["acl"])}
+                head = self.heads[body["document_id"]][1]
+                self.heads[head.document_id] = entry.seq, msgspec.structs.replace(head, **changed)
 
     def _ingest(self, seq: int, body: Mapping[str, Any]) -> None:
-        for source in body.get("documents", ()):
+        for source in body["documents"]:
             key = (source["document_id"], source["version"])
-            self.versions.setdefault(key, (seq, source.get("record_hash", "")))
-            # Which of a document's versions is the current one is said by its head alone.
-            self._of(seq, source).version = None
-        for outcome in body.get("outcomes", ()):
-            if outcome["status"] in (ADDED, UPDATED, WITHDRAWN):
-                expected = self._of(seq, outcome)
-                expected.withdrawn, expected.version = outcome["status"] == WITHDRAWN, None
-        for head in body.get("heads", ()):
-            expected = self._of(seq, head)
-            expected.version, expected.withdrawn = head["version"], head["withdrawn"]
-            expected.acl, expected.tags = tuple(head["acl"]), tuple(head["tags"])
-        if body.get("recovered"):
+            self.versions.setdefault(key, (seq, source["record_hash"]))
+        for head in body["heads"]:
+            self.heads[head["document_id"]] = seq, msgspec.convert(head, Head)
+        if body["recovered"]:
             self.recovered.append((seq, len(body["recovered"])))
-
-    def _of(self, seq: int, body: Mapping[str, Any]) -> _Expected:
-        found = self.heads.setdefault(body["document_id"], _Expected())
-        found.seq = seq
-        return found
 
 
 def _known(acl: list[str]) -> tuple[str, ...] | None:
@@ -138,18 +116,14 @@ def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]
         if (document_id, head.version) not in sealed.versions:
             yield 0, f"{document_id} is in the catalogue, but no ingest entry has its version"
             continue
-        expected = sealed.heads[document_id]
+        seq, expected = sealed.heads[document_id]
         for name in ("version", "withdrawn", "acl", "tags"):
             wanted, found = getattr(expected, name), getattr(head, name)
             if wanted is not None and wanted != found:
-                yield (
-                    expected.seq,
-                    f"{document_id}: {_WORDS[name]} {_shown(wanted)} and is now {_shown(found)}",
-                )
-    brought_in = {document_id for document_id, _ in sealed.versions}
-    for document_id, expected in sealed.heads.items():
-        if document_id in brought_in and document_id not in held:
-            yield expected.seq, f"{document_id} was ingested but is not in the catalogue"
+                yield seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)} and is now {_shown(found)}"
+    for document_id, (seq, _) in sealed.heads.items():
+        if document_id not in held:
+            yield seq, f"{document_id} was ingested but is not in the catalogue"
 
 
 _WORDS = {
@@ -168,7 +142,7 @@ def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, s
             yield 0, f"{stored.document_id} {stored.version} is stored, but no ingest entry has it"
         elif stored.fault:
             yield seq, f"{stored.document_id}: {stored.fault}"
-        elif digest and stored.hash and stored.hash != digest:
+        elif seq and stored.hash and stored.hash != digest:
             yield seq, f"{stored.document_id}: its stored metadata (title, date, tables) was changed"
 
 

@@ -17,12 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from citewell.core.access import OWNER, Caller, Role, texts
 from citewell.core.config import Config
 from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.files import make_folder
 from citewell.core.metering import Meter, metered
-from citewell.core.private import make_folder
-from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Supersession, Trace
+from citewell.core.records import Answer, AuditRecord, Document, Passage, Supersession, Trace
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.feedback.signals import USER, standing
 from citewell.knowledge.sealing import failures
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
     from citewell.knowledge.reviewing import Reviewing
-    from citewell.knowledge.visibility import Seeing
+    from citewell.knowledge.visibility import Visibility
     from citewell.retrieval import Filters
     from citewell.verification.confidence.cards import CardState, Today
 
@@ -64,9 +66,9 @@ class KnowledgeBase:
         return other
 
     @property
-    def seeing(self) -> Seeing:
+    def visibility(self) -> Visibility:
         """What the caller may see."""
-        return self.audit.seeing
+        return self.audit.visibility
 
     @property
     def home(self) -> Path:
@@ -151,7 +153,7 @@ class KnowledgeBase:
         say."""
         from citewell.documents.supersession import superseded
 
-        seen = self.seeing.document
+        seen = self.visibility.document
         found = superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
         return tuple(one for one in found if not one.by or seen(one.by))
 
@@ -164,7 +166,9 @@ class KnowledgeBase:
         """
         from citewell.answering.streaming import told_by
 
-        return told_by(lambda tell: self.ask(question, **options, tell=tell))
+        for event in told_by(lambda tell: self.ask(question, **options, tell=tell)):
+            given = event.answer and self._with_receipt(event.answer)
+            yield msgspec.structs.replace(event, answer=given)
 
     def ask(
         self,
@@ -215,11 +219,13 @@ class KnowledgeBase:
         refuse(ask)
         self._parts.seal_configuration()
         answer = self._pass_for(ask).ask(ask, tell, gone)
-        # Whoever got the answer may have its receipt, also without a name.
-        answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         if ask.session_id:
             self._parts.implicit.turn(answer.session_id, answer.request_id, ask.user)
-        return answer
+        return self._with_receipt(answer)
+
+    def _with_receipt(self, answer: Answer) -> Answer:
+        """Whoever got an answer may have its receipt, also without a name."""
+        return answer.issued_by(partial(self._opened.audit.receipt, reader=self.caller.user))
 
     def search(
         self,
@@ -250,7 +256,7 @@ class KnowledgeBase:
         """One version, the newest when none is named. Raises EvidenceError when it is not there."""
         from citewell.documents.evidence.catalogue import absent
 
-        evidence, seen = self._there.evidence, self.seeing.document(document_id)
+        evidence, seen = self._there.evidence, self.visibility.document(document_id)
         if version and not seen:
             raise absent(version, document_id)
         if version:
@@ -263,7 +269,7 @@ class KnowledgeBase:
 
     def versions(self, document_id: str) -> list[str]:
         """Every version of a document, oldest first."""
-        return self._there.evidence.versions(document_id) if self.seeing.document(document_id) else []
+        return self._there.evidence.versions(document_id) if self.visibility.document(document_id) else []
 
     def failures(self) -> tuple[FileOutcome, ...]:
         """Files that could not be read when they were last offered, with the remedy; for admins alone, as a
@@ -311,7 +317,7 @@ class KnowledgeBase:
         """
         parts = self._there
         if not self.caller.unrestricted:
-            self.seeing.request(request_id)
+            self.visibility.request(request_id)
         parts.seal_configuration()
         user = self.caller.name(user)
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
@@ -323,7 +329,7 @@ class KnowledgeBase:
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""
-        found = self.seeing.traces(self._there.traces.session(session_id))
+        found = self.visibility.traces(self._there.traces.session(session_id))
         if found:
             seen = [{"request_id": trace.request_id} for trace in found]
             # The read must not outlive the erasure of whose session it is.
@@ -340,7 +346,7 @@ class KnowledgeBase:
 
     @property
     def audit(self) -> Auditing:
-        """The log put to use: questions, receipts, recheck, recall, replay, holds, expiry, erasure."""
+        """The log put to use: questions, receipts, recheck, recall, replay, expiry, erasure."""
         parts = self._there
         if self._auditing is None:
             from citewell.knowledge.auditing import Auditing
@@ -358,9 +364,7 @@ class KnowledgeBase:
         :func:`citewell.knowledge.revisiting.recounting.answer_of`."""
         from citewell.knowledge.revisiting.recounting import answer_of
 
-        answer = answer_of(self._parts, record)
-        answer.__dict__[ISSUE] = self.audit.receipt
-        return answer
+        return answer_of(self._parts, record).issued_by(self.audit.receipt)
 
     def verify_line(self, line: str | bytes, *, gone: Callable[[], str] = lambda: "") -> bytes:
         """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept. Raises
@@ -445,7 +449,7 @@ class KnowledgeBase:
         that is on record like any error, then raised."""
         from citewell.answering.journal import Journal
         from citewell.core.environment import environment
-        from citewell.knowledge.visibility import SeenTraces
+        from citewell.knowledge.visibility import VisibleTraces
 
         parts = self._parts
         journal = Journal(ask, clock=parts.clock, config=parts.config, environment=environment())
@@ -453,7 +457,7 @@ class KnowledgeBase:
             with journal.stage("assembly"):
                 if self.caller.unrestricted:
                     return parts.answering
-                return replace(parts.answering, traces=SeenTraces(parts.traces, self.seeing))
+                return replace(parts.answering, traces=VisibleTraces(parts.traces, self.visibility))
         except Exception as error:
             journal.failed(error)
             parts.log.append(journal.record())

@@ -7,37 +7,35 @@ may not see all of it learns no names from it. Knows nothing about what the entr
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.audit.following import ANEW, differing
+from citewell.audit.indexing import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError, EvidenceError, IndexMismatchError, LogError, ModelError
-from citewell.knowledge import apikeys, beside
-from citewell.knowledge.apikeys import Key
+from citewell.core.errors import CitewellError, IndexMismatchError, LogError, ModelError
+from citewell.knowledge import consistency
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
-from citewell.knowledge.sealing import prompt_hashes
-from citewell.knowledge.visibility import Seeing
+from citewell.knowledge.sealing import Key, prompt_hashes, seal_key
+from citewell.knowledge.visibility import Visibility
 
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log
     from citewell.audit.keys import FolderKeys
     from citewell.audit.log import Growth, Proof
     from citewell.audit.witnesses import Publication
-    from citewell.documents.evidence.sqlite import SqliteEvidence
 
-
-_BESIDE = ("evidence", "prompt", "signature", "subject")
+_SOUND = ("evidence", "prompt", "signature", "subject")
 """Findings that leave the entries themselves as they were sealed."""
+
+
+class _NotCompared(Exception):
+    """Why something was not compared."""
 
 
 class LogKeeping:
@@ -53,17 +51,20 @@ class LogKeeping:
 
         ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
         the home when empty), ``api_keys`` those that open the server, where they are at hand. Changes
-        nothing, so that a copy on a read-only disk can be checked; on a connection of its own, so that others
-        read meanwhile.
+        nothing; on a connection of its own, so that others read meanwhile.
         """
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
         log = self._readonly_log()
-        try:
-            with self._readable_evidence() as evidence:
-                return self._checked(log, evidence, outside, key, api_keys)
-        finally:
-            log.database.close()
+        with closing(log.database):
+            report = log.check(
+                evidence=self._parts.evidence,
+                prompts=prompt_hashes(),
+                release=environment()["citewell"],
+                outside=outside,
+                key=key,
+            )
+            return self._without_names(self._compared(log, report, api_keys))
 
     def _readonly_log(self) -> Log:
         from citewell.audit import Log, SqliteLog
@@ -93,7 +94,7 @@ class LogKeeping:
         self._parts.must_be_there()
         log = self._parts.log
         if not self._caller.unrestricted:
-            Seeing(self._caller, self._parts.evidence, log).request(request_id)
+            Visibility(self._caller, self._parts.evidence, log).request(request_id)
         return log.prove(log.get(request_id).seq)
 
     def prove_growth(self, kept: str) -> Growth:
@@ -124,121 +125,93 @@ class LogKeeping:
         """The public keys, one a line, oldest first, a retired one with the size up to which it counts."""
         return self._log(Role.ADMIN, to="use keys").published()
 
+    def seal_key(self, key: Key, outcome: str) -> None:
+        """An entry of an API key that is made or revoked."""
+        seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
+
     def _log(self, role: Role, *, to: str) -> Log:
         self._caller.must(role, to=to)
         self._parts.must_be_there()
         return self._parts.log
 
-    def _checked(
-        self,
-        log: Log,
-        evidence: SqliteEvidence,
-        outside: Sequence[str],
-        key: str,
-        api_keys: Sequence[Key] | None,
-    ) -> CheckReport:
-        report = log.check(
-            evidence=evidence,
-            prompts=prompt_hashes(),
-            release=environment()["citewell"],
-            outside=outside,
-            key=key,
+    def _compared(self, log: Log, report: CheckReport, api_keys: Sequence[Key] | None) -> CheckReport:
+        """``report``, with what the home's other stores say otherwise than the log."""
+        notes = list(report.notes)
+        stores: tuple[tuple[str, str, Callable[[], Iterable[Finding]]], ...] = (
+            ("search tables", "side-table", lambda: self._tables(log)),
+            ("document catalogue", CATALOGUE, lambda: self._documents(log, notes)),
+            ("feedback", consistency.FEEDBACK, lambda: self._feedback(log)),
+            ("traces", consistency.TRACE, lambda: self._traces(log)),
+            ("API keys", consistency.ACCESS, lambda: self._api_keys(log, api_keys)),
+            ("index", "index", self._index),
         )
-        findings, missed = self._tables_differ(log, report)
-        documents, notes, unread = self._documents_differ(log, report, evidence)
-        index, unseen = self._index_differs(evidence)
-        doors = self._keys_differ(log, report, api_keys)
-        stores, apart = self._stores_differ(log, report)
-        found = {*report.findings, *findings, *documents, *index, *doors, *stores}
-        skipped = [f"search tables not checked: {missed}"] if missed else []
-        skipped += ["API keys not checked: none available"] if api_keys is None else []
-        skipped += [f"document catalogue not checked: {unread}"] if unread else []
-        skipped += [f"index not checked: {unseen}"] if unseen else []
-        skipped += [f"feedback and traces not checked: {apart}"] if apart else []
-        whole = replace(
-            report,
-            ok=not found,
-            findings=tuple(sorted(found, key=lambda one: (one.seq, one.kind))),
-            skipped=(*report.skipped, *skipped),
-            notes=(*report.notes, *notes),
-        )
-        return self._without_names(whole)
+        sound = all(found.kind in _SOUND for found in report.findings)
+        found, skipped = {*report.findings}, list(report.skipped)
+        for name, kind, compare in stores:
+            try:
+                if not sound and kind != "index":
+                    raise _NotCompared("the log has findings")
+                found |= {*compare()}
+            except _NotCompared as reason:
+                skipped.append(f"{name} not checked: {reason}")
+            except (CitewellError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
+                found.add(Finding(kind, 0, f"{name} cannot be compared: {error}"))
+        ordered = tuple(sorted(found, key=lambda one: (one.seq, one.kind)))
+        return replace(report, ok=not found, findings=ordered, skipped=tuple(skipped), notes=tuple(notes))
 
-    def _keys_differ(self, log: Log, report: CheckReport, keys: Sequence[Key] | None) -> list[Finding]:
-        sound = all(found.kind in _BESIDE for found in report.findings)
-        return list(apikeys.differences(log, keys)) if sound and keys is not None else []
-
-    def _stores_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
-        """Findings in feedback, reviews and traces; and why nothing was looked at, "" where it was."""
-        if any(found.kind not in _BESIDE for found in report.findings):
-            return [], "the log they would be compared with has findings"
-        parts = self._parts
-        if not os.access(parts.home, os.W_OK):
-            return [], "they can only be opened in a writable folder"
-        found: list[Finding] = []
-        try:
-            found += beside.feedback_differences(log, parts.feedback)
-            found += beside.trace_differences(log, parts.traces, parts.feedback)
-        except (LogError, ValueError, LookupError, TypeError, AttributeError) as error:
-            found.append(Finding(beside.FEEDBACK, 0, f"feedback and traces cannot be compared: {error}"))
-        return found, ""
-
-    def seal_key(self, key: Key, outcome: str) -> None:
-        """An entry of a key of the server that is made or revoked."""
-        apikeys.seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
-
-    def _documents_differ(
-        self, log: Log, report: CheckReport, evidence: SqliteEvidence
-    ) -> tuple[list[Finding], list[str], str]:
-        """Findings in the catalogue of documents, notes; and why nothing was looked at, "" where it was."""
-        if any(found.kind not in _BESIDE for found in report.findings):
-            return [], [], "the log it would be compared with has findings"
-        if ingest_under_way(self._parts.home):
-            return [], [], "an ingest is running"
-        try:
-            return *differences(log, evidence), ""
-        except (EvidenceError, ValueError) as error:
-            return [Finding(CATALOGUE, 0, f"it cannot be read: {error}")], [], ""
-
-    def _tables_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
-        """Findings in the tables for questions; and why nothing was looked at, "" where it was."""
-        if any(found.kind not in _BESIDE for found in report.findings):
-            return [], "the log they are built from has findings"
+    def _tables(self, log: Log) -> Iterator[Finding]:
         try:
             tables = self._parts.tables(readonly=True)
         except LogError as error:
             there = self._parts.config.audit.database or (self._parts.home / TABLES_FILE).exists()
-            return [], str(error) if there else "there are no tables yet"
-        try:
-            return differing(log, tables)
-        except LogError as error:
-            return [Finding("side-table", 0, f"{error}; {ANEW}")], ""
-        finally:
-            tables.close()
+            raise _NotCompared(str(error) if there else "there are no tables yet") from error
+        with closing(tables):
+            try:
+                findings, missed = differing(log, tables)
+            except LogError as error:
+                raise ValueError(f"{error}; {ANEW}") from error
+        if missed:
+            raise _NotCompared(missed)
+        yield from findings
 
-    def _index_differs(self, evidence: SqliteEvidence) -> tuple[list[Finding], str]:
-        """Where the published index says otherwise than the evidence gives; and why nothing was looked at, ""
-        where it was."""
+    def _documents(self, log: Log, notes: list[str]) -> list[Finding]:
+        if ingest_under_way(self._parts.home):
+            raise _NotCompared("an ingest is running")
+        findings, told = differences(log, self._parts.evidence)
+        notes += told
+        return findings
+
+    def _feedback(self, log: Log) -> Iterator[Finding]:
+        return consistency.feedback_differences(log, self._parts.feedback)
+
+    def _traces(self, log: Log) -> Iterator[Finding]:
+        return consistency.trace_differences(log, self._parts.traces, self._parts.feedback)
+
+    def _api_keys(self, log: Log, keys: Sequence[Key] | None) -> Iterator[Finding]:
+        if keys is None:
+            raise _NotCompared("none available")
+        return consistency.key_differences(log, keys)
+
+    def _index(self) -> Iterator[Finding]:
+        """Where the published index says otherwise than the evidence gives."""
         from citewell.documents.agreement import HINT, index_findings
         from citewell.documents.evidence.catalogue import INDEXED
 
-        home = self._parts.home
-        if not any((home / "index").glob("*")):
-            lost = any(entry.state == INDEXED for entry in evidence.catalogue())
-            return (
-                ([Finding("index", 0, f"it is gone; {HINT}")], "") if lost else ([], "there is no index yet")
-            )
-        if not os.access(home / "index", os.W_OK):
-            return [], "it can only be opened in a writable folder"
-        if ingest_under_way(home):
-            return [], "an ingest is running"
+        parts = self._parts
+        if not any((parts.home / "index").glob("*")):
+            if not any(entry.state == INDEXED for entry in parts.evidence.catalogue()):
+                raise _NotCompared("there is no index yet")
+            yield Finding("index", 0, f"it is gone; {HINT}")
+            return
+        if ingest_under_way(parts.home):
+            raise _NotCompared("an ingest is running")
         try:
-            found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
+            for one in index_findings(parts.index, parts.evidence, parts.config.chunking):
+                yield Finding("index", 0, f"{one}; {HINT}")
         except (IndexMismatchError, ModelError) as error:  # the configuration's; asking says so too
-            return [], str(error)
+            raise _NotCompared(str(error)) from error
         except (CitewellError, ValueError, LookupError, TypeError, RuntimeError, OSError) as error:
-            return [Finding("index", 0, f"it cannot be compared: {error}; {HINT}")], ""
-        return [Finding("index", 0, f"{one}; {HINT}") for one in found], ""
+            yield Finding("index", 0, f"it cannot be compared: {error}; {HINT}")
 
     def _without_names(self, report: CheckReport) -> CheckReport:
         """Findings name requests and documents, whoever's they are: who may not see all of it learns what
@@ -249,18 +222,3 @@ class LogKeeping:
             replace(found, reason="only an admin may see the details") for found in report.findings
         )
         return replace(report, findings=findings, notes=())
-
-    @contextmanager
-    def _readable_evidence(self) -> Iterator[SqliteEvidence]:
-        """The evidence store; a copy of it where the disk is read-only, as WAL wants to write beside it."""
-        home = self._parts.home
-        if os.access(home, os.W_OK):
-            yield self._parts.evidence
-            return
-        from citewell.documents.evidence.sqlite import SqliteEvidence
-
-        with tempfile.TemporaryDirectory(prefix="citewell-evidence-") as folder:
-            for file in home.glob("evidence.sqlite*"):
-                shutil.copy(file, folder)
-            with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
-                yield evidence

@@ -26,9 +26,9 @@ from citewell.audit.question import ANY
 from citewell.core.access import EVALUATION, OWNER, Caller, Role
 from citewell.core.clock import stamp
 from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.files import replace_file
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
-from citewell.core.replacing import replace_file
 from citewell.knowledge.feedback import Review
 from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
 from citewell.knowledge.feedback.signals import TROUBLE, documents_of
@@ -83,7 +83,7 @@ class Reviewing:
 
     def __init__(self, parts: Assembly, auditing: Auditing, caller: Caller = OWNER) -> None:
         self._parts, self._auditing, self._caller = parts, auditing, caller
-        self._seeing = auditing.seeing
+        self._visibility = auditing.visibility
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Reviewing:
         """Those accepted, oldest decision first; none whose asker was erased."""
         self._refuse()
         cases = (one.case for one in self._parts.feedback.reviews().values() if one.case is not None)
-        return tuple(case for case in cases if self._seeing.may(case.id, review=True))
+        return tuple(case for case in cases if self._visibility.may(case.id, review=True))
 
     def write(self, path: str | Path) -> Written:
         """Adds the accepted cases to a case file, each once and as it was last decided, and takes out those
@@ -251,7 +251,7 @@ class Reviewing:
         for record in heapq.merge(*walks, key=lambda record: record.timestamp, reverse=True):
             if record.request_id not in seen and record.user_query not in UNREADABLE:
                 seen.add(record.request_id)
-                if self._seeing.review(record):
+                if self._visibility.review(record):
                     yield record
 
     def _walk(self, query: AuditQuery) -> Iterator[AuditRecord]:
@@ -268,7 +268,7 @@ class Reviewing:
     def _record(self, request_id: str) -> AuditRecord:
         """Raises UsageError where there is none that the caller may see."""
         self._refuse()
-        return self._seeing.request(request_id, review=True)
+        return self._visibility.request(request_id, review=True)
 
     def _decidable(self, request_id: str, reviewer: str) -> tuple[AuditRecord, str]:
         """The record, and who decides: whoever is known by name does so under it."""
@@ -320,7 +320,7 @@ class Reviewing:
             if citation.document_id == span.document
         ]
         versions = dict.fromkeys([*cited, *evidence.versions(span.document)[::-1]])
-        if not versions or not self._seeing.document(span.document):
+        if not versions or not self._visibility.document(span.document):
             raise UsageError(f"no document {span.document!r}", hint="`citewell documents list` shows the ids")
         wanted = re.compile(r"\s+".join(map(re.escape, span.quote.split())))
         for version in versions:

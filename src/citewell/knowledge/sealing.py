@@ -1,4 +1,5 @@
-"""What a home's log commits to besides answers: settings, prompt files, the text of what was ingested.
+"""What a home's log commits to besides answers: settings, prompt files, the text of what was
+ingested, API keys.
 
 In: the log, the configuration, the evidence, an ingest's report. Out: entries, only where something is new. A
 check later compares evidence and prompt files with what was committed to here.
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from citewell.audit.entries import EntryKind
 from citewell.core.config import Config, Writer
@@ -63,7 +64,7 @@ def seal_ingest(
         for entry in catalogue
         if (entry.state, entry.reason) == (WITHDRAWN, GONE)
         and entry.document_id in known.heads
-        and not known.heads[entry.document_id].withdrawn
+        and not known.heads[entry.document_id][1].withdrawn
     }
     heads = [plain(head_of(entry)) for entry in catalogue if entry.document_id in touched]
     superseded = supersessions_to_seal(log, evidence, known)
@@ -128,14 +129,48 @@ def failures(log: Log) -> tuple[FileOutcome, ...]:
             name = outcome["document_id"] or outcome["path"]
             found.pop(name, None)
             if outcome["status"] == FAILED:
-                found[name] = FileOutcome(
-                    path=outcome["path"],
-                    document_id=outcome["document_id"],
-                    status=FAILED,
-                    message=outcome["message"],
-                    hint=outcome.get("hint", ""),
-                )
+                found[name] = FileOutcome(**outcome)
     return tuple(reversed(found.values()))
+
+
+MADE, REVOKED = "made", "revoked"
+
+
+class Key(Protocol):
+    """A key of the server, without its secret."""
+
+    @property
+    def key_id(self) -> str: ...
+    @property
+    def user(self) -> str: ...
+    @property
+    def groups(self) -> Sequence[str]: ...
+    @property
+    def roles(self) -> Sequence[str]: ...
+    @property
+    def scopes(self) -> Sequence[str]: ...
+    @property
+    def expires_at(self) -> str: ...
+    @property
+    def revoked_at(self) -> str: ...
+
+
+def seal_key(log: Log, key: Key, outcome: str) -> None:
+    """An entry of an API key that is made or revoked; its owner stands in it as a pseudonym. Raises
+    LogError."""
+    body: dict[str, Any] = {"outcome": outcome, "key_id": key.key_id}
+    if outcome == MADE:
+        body |= {"subject": log.keys.subject(key.user).id, **rights_of(key)}
+    log.note(EntryKind.ACCESS, body)
+
+
+def rights_of(key: Key) -> dict[str, Any]:
+    """What the key allows, as its entry says it."""
+    lists = {"groups": key.groups, "roles": key.roles, "scopes": key.scopes}
+    return {
+        **{name: sorted(map(str, values)) for name, values in lists.items()},
+        "expires_at": key.expires_at,
+    }
 
 
 def prompt_hashes() -> dict[str, str]:

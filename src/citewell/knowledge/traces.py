@@ -15,41 +15,29 @@ import msgspec
 
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.postgres import PostgresDatabase
+from citewell.audit.schema import Step, migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.identity import hash_value
 from citewell.core.records import Record, Trace
-from citewell.knowledge.schema import Step, migrate
 
 NEWEST = 100
 """Turns that are looked through for the session of a chat."""
 
-# Homes from before `schema_steps` have some of these tables already.
 _TRACES: Step = (
-    "CREATE TABLE IF NOT EXISTS traces(number {number}, request_id TEXT NOT NULL UNIQUE,"
+    "CREATE TABLE traces(number INTEGER PRIMARY KEY, request_id TEXT NOT NULL UNIQUE,"
     " session_id TEXT NOT NULL, timestamp TEXT NOT NULL, body TEXT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS traces_by_session ON traces(session_id, number)",
+    "CREATE INDEX traces_by_session ON traces(session_id, number)",
 )
+_IDENTITY = "number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 _STREAMS: Step = (
     # Unlogged: what they hold is over in minutes, and its record is in the log.
-    "CREATE UNLOGGED TABLE IF NOT EXISTS streams(request_id TEXT PRIMARY KEY, listener TEXT NOT NULL,"
+    "CREATE UNLOGGED TABLE streams(request_id TEXT PRIMARY KEY, listener TEXT NOT NULL, groups TEXT[],"
     " alive_at TIMESTAMPTZ NOT NULL, ended BOOLEAN NOT NULL)",
-    "CREATE UNLOGGED TABLE IF NOT EXISTS events(request_id TEXT NOT NULL, number INTEGER NOT NULL,"
+    "CREATE UNLOGGED TABLE events(request_id TEXT NOT NULL, number INTEGER NOT NULL,"
     " kind TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(request_id, number))",
 )
-# What began before this keeps no groups: only who sees everything hears it.
-_GROUPS: Step = ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS groups TEXT[]",)
-
-
-def _numbered(step: Step, number: str) -> Step:
-    return tuple(statement.replace("{number}", number) for statement in step)
-
-
-_IN_A_FILE = (_numbered(_TRACES, "INTEGER PRIMARY KEY"),)
-_ON_A_SERVER = (
-    _numbered(_TRACES, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
-    _STREAMS,
-    _GROUPS,
-)
+_IN_A_FILE = (_TRACES,)
+_ON_A_SERVER = (tuple(sql.replace("number INTEGER PRIMARY KEY", _IDENTITY) for sql in _TRACES) + _STREAMS,)
 """Append to either, never change what stands."""
 
 

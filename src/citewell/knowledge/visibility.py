@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 
-class Seeing:
+class Visibility:
     """Asked anew each time: a list that changes holds at once, for old records too."""
 
     def __init__(self, caller: Caller, evidence: SqliteEvidence, log: Log) -> None:
@@ -99,24 +99,24 @@ class Seeing:
         return [trace for trace in traces if self.may(trace.request_id)]
 
 
-class SeenTraces:
+class VisibleTraces:
     """The trace store as one caller may read it: another person's turns are no part of a conversation."""
 
-    def __init__(self, traces: TraceStore, seeing: Seeing) -> None:
-        self._traces, self._seeing = traces, seeing
+    def __init__(self, traces: TraceStore, visibility: Visibility) -> None:
+        self._traces, self._visibility = traces, visibility
 
     def put(self, trace: Trace) -> None:
         self._traces.put(trace)
 
     def session(self, session_id: str) -> list[Trace]:
-        return self._seeing.traces(self._traces.session(session_id))
+        return self._visibility.traces(self._traces.session(session_id))
 
     def between(self, first: str, last: str) -> list[Trace]:
-        return self._seeing.traces(self._traces.between(first, last))
+        return self._visibility.traces(self._traces.between(first, last))
 
     def get(self, request_id: str) -> Trace | None:
         found = self._traces.get(request_id)
-        return found if found is not None and self._seeing.traces([found]) else None
+        return found if found is not None and self._visibility.traces([found]) else None
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
         return self._traces.flag(request_id, flags)

@@ -17,9 +17,9 @@ from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from citewell.core.config import Documents
+from citewell.core.files import make_file, make_folder
 from citewell.core.identity import TAG, hash_file
 from citewell.core.naming import seen
-from citewell.core.private import make_file, make_folder
 from citewell.core.records import Document
 from citewell.documents.drawing import draw_page
 from citewell.documents.outcomes import IngestReport

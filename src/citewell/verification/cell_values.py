@@ -23,9 +23,8 @@ _SCALES = {
     Decimal(10**7): "crore", Decimal(10**9): "billion", Decimal(10**12): "trillion",
 }  # fmt: skip
 _MINUS = "-\u2212\u2012\u2013"
-_BARE = re.compile(
-    r"[\s()*\u2020\u2021\u00b9\u00b2\u00b3\u2070-\u2079]*"
-)  # brackets of a minus, marks of notes
+_BARE = re.compile(r"[\s()]*")  # brackets of a minus
+_RAISED = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079]")  # a note's
 _MONEY = re.compile(
     r"(?P<other>\b(?:Canadian|Australian|Kong|Zealand|Singapore|Taiwan) )?"
     r"(?P<name>(?<![A-Za-z.])[A-Za-z.]{0,6}[$€£¥₹₩₽]|[A-Za-z]+)"
@@ -39,31 +38,17 @@ _UNIT_PLACES = (
 _PERCENT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\bper (?:\w+ ){0,2}share\b", re.IGNORECASE)
 _EACH = re.compile(r"\bper\b|\bprices?\b|\beach\b", re.IGNORECASE)
-# "(In millions, except share and per share data)" leaves all other rows in millions.
-_OF_SHARES = re.compile(
-    r"(?:\W|\b(?:for|per|and|or|shares?|data|amounts?|information|figures)\b)*", re.IGNORECASE
-)
-# People and things, where they are what a row counts, and not whose money it is ("Due to customers").
-_COUNTED = re.compile(
-    r"(?<!\bof )(?<!\bto )(?<!\bby )(?<!\bfor )(?<!\bper )(?<!\bfrom )\b(?:"
-    r"employees|staff|head ?count|workers|workforce|ftes?|people|persons|population|men|women|children|"
-    r"patients|participants|students|members|subscribers|customers|clients|users|visitors|guests|passengers|residents|"
-    r"households|shares|stores|shops|restaurants|hotels|rooms|beds|branches|offices|sites|locations|factories|"
-    r"countries|cities|schools|hospitals|cars|flights|trips|units|pieces|items|orders|downloads|visits|calls|"
-    r"tickets|incidents|accidents|deaths|births|days|hours|tonnes|tons|barrels|number|count)\b",
-    re.IGNORECASE,
-)
 
 
 def states(cell: str, place: str, around: str, value: Quantity) -> bool:
     """``place`` is the row's label and, a line below, the column's head; ``around`` what stands around
     the table, with the table's own text."""
     found = [q for q in extract_quantities(cell) if q.form not in {Form.DATE, Form.ORDINAL, Form.TIME}]
-    if len(found) != 1 or found[0].hedge or cell.count("(") != cell.count(")"):
+    if len(found) != 1 or found[0].hedged or cell.count("(") != cell.count(")"):
         return False
     (own,) = found
-    if not _BARE.fullmatch(cell[: own.start] + cell[own.end :]):
-        return False  # "5,120 (estimated)", "- 5", "5:1"
+    if not _BARE.fullmatch(cell[: own.start] + cell[own.end :]) or _RAISED.search(cell):
+        return False  # "5,120 (estimated)", "- 5", "5:1", "9*"
     written = _in_full(own, place, around)
     checks, stated = check_numbers(value.text.lstrip(_MINUS), written), extract_quantities(written)
     if len(checks) != 1 or len(stated) != 1 or checks[0].match not in {Match.EQUAL, Match.ROUNDED}:
@@ -72,12 +57,9 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
     claimed = (value.form, value.unit)
     same = kind == claimed or (
         (kind, claimed) == ((Form.NUMBER, ""), (Form.MONEY, "USD"))
-        and (bool(_PER_SHARE.search(place)) or (stated[0].scaled and _may_be_money(place, around)))
+        and (bool(_PER_SHARE.search(place)) or (stated[0].scaled))
     )
-    # "Net loss 12" and "Net loss (12)" are both a loss of 12; "Net income (12)" is no income.
-    label = re.sub(r"\([^()]*\)", "", place.partition("\n")[0]).strip()
-    said = extract_quantities(f"{label} was 1")[-1]
-    return same and (_negative(value) == _negative(own) or (_negative(value) and _negative(said)))
+    return same and _negative(value) == _negative(own)
 
 
 def with_scale(cell: str, place: str, around: str, value: Quantity) -> str:
@@ -106,9 +88,9 @@ def _in_full(own: Quantity, place: str, around: str) -> str:
     if bare and (unit := _unit(number, place)):
         return unit if scale == 1 or "%" in unit else ""
     currencies: frozenset[str] = frozenset()
-    if bare and not _COUNTED.search(place):
+    if bare:
         currencies = _currencies(place)
-        if not currencies and (scale != 1 or _PER_SHARE.search(place) or _declares_money(around)):
+        if not currencies and (scale != 1 or _PER_SHARE.search(place)):
             currencies = _currencies(around)
     if scale is None or len(currencies) > 1 or _UNKNOWN in currencies:
         return ""
@@ -122,35 +104,18 @@ def _scale(own: Quantity, place: str, around: str) -> Decimal | None:
     declared = _scales(place)
     if declared is not None and not declared:
         declared = _scales(around)
-        if declared and not _meant_for(own, place, around):
+        # What is excepted of shares may stand in a row that does not say so ("Diluted"), but shows its cents.
+        if "." in own.text and any(excepted(around)):
             return None
     if declared is None or len(declared) > 1:
         return None
     return next(iter(declared), Decimal(1))
 
 
-def _meant_for(own: Quantity, place: str, around: str) -> bool:
-    """Whether the scale of all the table is this row's too."""
-    left_out = list(excepted(around))
-    # What is excepted of shares may stand in a row that does not say so ("Diluted"), but shows its cents.
-    return (
-        not _COUNTED.search(place)
-        and all(_OF_SHARES.fullmatch(what) for what in left_out)
-        and not (left_out and "." in own.text)
-    )
-
-
 @lru_cache(maxsize=64)  # asked of each cell about the words around one table
 def _scales(text: str) -> frozenset[Decimal] | None:
     """Those that ``text`` declares; None where some of it is not understood."""
     return None if unread_scales(text) else context_scales(text) - {Decimal(1)}
-
-
-@lru_cache(maxsize=64)
-def _may_be_money(place: str, around: str) -> bool:
-    """Whether a scale without a currency is one of money, and not "Number of stores (in thousands)"."""
-    titles = [line for line in around.split("\n") if _scales(line) and not any(excepted(line))]
-    return not any(map(_COUNTED.search, (place, *titles)))
 
 
 @lru_cache(maxsize=64)
@@ -162,19 +127,6 @@ def _currencies(text: str) -> frozenset[str]:
         if code:
             found.add(_UNKNOWN if match["other"] else code)
     return frozenset(found)
-
-
-@lru_cache(maxsize=64)
-def _declares_money(around: str) -> bool:
-    """Whether a currency stands in a title or another cell: an amount in a sentence says nothing of them."""
-    for line in re.split(r"[\t\n]", around):
-        rest = line
-        for amount in reversed(extract_quantities(line)):
-            if amount.form is Form.MONEY:
-                rest = f"{rest[: amount.start]} {rest[amount.end :]}"
-        if _currencies(rest) or (_currencies(line) and not any(map(str.isalpha, rest))):
-            return True
-    return False
 
 
 def _unit(number: str, place: str) -> str:
@@ -193,4 +145,4 @@ def _unit(number: str, place: str) -> str:
 
 
 def _negative(quantity: Quantity) -> bool:
-    return quantity.value < 0 or quantity.brackets or quantity.sign < 0 or quantity.direction < 0
+    return quantity.value < 0 or quantity.brackets

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from citewell.core.records import Record
 from citewell.questions.scales import context_scales, declared_units
 from citewell.verification.cell_values import declares, states, with_scale
-from citewell.verification.evidence import EvidenceText, TableLine, marks_on
-from citewell.verification.lexicon import ASIDES, PERIODS, QUALIFIERS, RELATIONS, STATEMENT_KINDS
+from citewell.verification.evidence import EvidenceText, TableLine
+from citewell.verification.lexicon import ASIDES
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import CURRENCIES, MONTHS, UNITS, Form, Quantity
-from citewell.verification.words import content_words, overlap, stem, telling_words, words_of
+from citewell.verification.quantity import CURRENCIES, UNITS, Form, Quantity
+from citewell.verification.words import content_words, overlap, telling_words, words_of
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
 _LABEL_HELD = 0.5  # share of a label's words that a claim about its row must use
@@ -57,9 +56,8 @@ def place_numbers(claim: str, lines: Sequence[TableLine], context: str = "") -> 
 def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
     """The cell that proves ``claim`` without any model, or None.
 
-    The claim states one value, which is the cell's, and names the row and the column, each whole; no other
-    cell stands there. What else it says stands in the words around the table, which lend no other row, column
-    or time: nothing is left that could be untrue. What is less than sure is left to the entailer.
+    The claim states one value, which is the cell's, and names the row, the column and what stands over them,
+    each whole, and nothing else; no other cell stands there. What is less than sure is left to the entailer.
     """
     if _NO_STATEMENT.search(claim):
         return None
@@ -74,16 +72,14 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
         (value,) = values
         bare = f"{said[: value.start]} {said[value.end :]}"
         brackets = {"(", ")"} & {cell.strip() for cell, _ in line.cells}  # the minus of whichever is beside
-        if brackets or not _names(line.label, bare, value) or not _group_words(line) <= _said(bare):
+        if brackets or not _names(line.label, bare, value):
             continue
         for cell, head in line.cells:
             if (
                 (not _place_words(head) or _names(head, bare, value))
                 and states(cell, f"{line.label}\n{head}", around, value)
-                and not marks_on(f"{line.group}\n{line.label}\n{head}\n{cell}") & line.notes
                 and _alone(line, head, cell, evidence.lines)
-                and _qualified_alike(bare, line, head, evidence)
-                and not _left_over(bare, line, head, evidence)
+                and _says_as_much(bare, line, head, evidence)
             ):
                 return Placement(quantity=value, label=line.label, head=head, cell=cell)
     return None
@@ -126,24 +122,12 @@ _LINKING = re.compile(
 _ASIDE = re.compile(
     r"[(\[](?P<inside>[^()\[\]]*)[)\]]|, (?P<tail>[\w%/]+)$|[\u00b9\u00b2\u00b3\u2070-\u2079*\u2020\u2021]"
 )
+_NOTE = re.compile(r"\bnotes? \d+", re.IGNORECASE)
 _YEAR_WORDS = re.compile(
     r"\b(?:(?:for the )?(?:fiscal |calendar )?years? (?:end(?:ed|ing) (?:[a-z]+\.? \d{1,2},? )?)?|fiscal )"
     r"(?=(?:19|20)\d\d\b)",
     re.IGNORECASE,
 )
-
-# A year that ends early in 2023 is one house's fiscal 2023 and another's fiscal 2022.
-_YEAR_END = re.compile(r"\byears? end(?:ed|ing) ([a-z]{3})[a-z.]* \d", re.IGNORECASE)
-_LATE_MONTHS = frozenset(("jun", "jul", "aug", "sep", "oct", "nov", "dec"))
-_FISCAL = re.compile(r"\bfiscal (?:years? )?(?=(?:19|20)\d\d\b)", re.IGNORECASE)
-
-
-_WHOLE = re.compile(
-    r"\bexcept\b[^()\n]*|\bper (?:\w+ ){0,2}share\b|\b(?:twelve|12|52|53)[ -](?:months?|weeks?)\b",
-    re.IGNORECASE,
-)
-_SEVERAL = re.compile(r"\b(?:and|or|versus|vs)\b|[,&/;]", re.IGNORECASE)
-_QUALIFIERS = frozenset(map(stem, QUALIFIERS))
 
 
 def _around(evidence: EvidenceText) -> str:
@@ -160,7 +144,7 @@ def _around(evidence: EvidenceText) -> str:
 
 def _kept(aside: re.Match[str]) -> str:
     known = ASIDES if aside["tail"] is None else frozenset()
-    words = words_of((aside["inside"] or aside["tail"] or "").replace("US$", "$"))
+    words = words_of(_NOTE.sub("", aside["inside"] or aside["tail"] or "").replace("US$", "$"))
     told = [word for word in words if not (word in known or word in UNITS or word in CURRENCIES)]
     return aside.group() if told else " "
 
@@ -180,23 +164,12 @@ def _names(name: str, bare: str, value: Quantity) -> bool:
     return wanted in runs or set(wanted) <= set(telling_words(value.text))
 
 
-def _said(text: str) -> frozenset[str]:
-    return frozenset(content_words(text))
-
-
-def _group_words(line: TableLine) -> frozenset[str]:
-    """What a claim must hold of the row's section: nothing where that only sorts the rows."""
-    parts = (frozenset(words_of(part)) for part in line.group.split(" \u203a "))
-    return _said(" ".join(word for part in parts if not part <= STATEMENT_KINDS for word in part))
-
-
 def _alone(line: TableLine, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
-    place, group = (_place_words(line.label), _place_words(head)), _group_words(line)
+    place = (_place_words(line.label), _place_words(head))
     return not any(
         other != cell
         and any(map(str.isdigit, other))
         and (_place_words(another.label), _place_words(over)) == place
-        and group <= _group_words(another)
         for another in lines
         for other, over in another.cells
     )
@@ -206,55 +179,16 @@ def _own_words(line: TableLine, head: str) -> set[str]:
     return set(telling_words(" \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head))))
 
 
-def _titles(line: TableLine, evidence: EvidenceText) -> list[str]:
-    """What stands over the table, without the heads of columns, which the context ends with."""
-    heads = {head for row in evidence.lines for _, head in row.cells if head}
-    found = line.title.split("\n")
-    for told in evidence.context.split("\n"):
-        over, _, columns = told.rpartition(": ")
-        found += (over if over and columns.split(" | ")[0] in heads else told).split(" \u203a ")
-    return found
-
-
-def _qualifying(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words_of(_WHOLE.sub(" ", text)) if word in QUALIFIERS)
-
-
-def _qualified_alike(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
-    """The claim says "budget" where the table's title or the cell's place does, and nowhere else. A title of
-    several things ("Results and projected costs") does not say of which."""
-    own, said = _own_words(line, head), _qualifying(bare)
-    titles = [(_qualifying(title), _SEVERAL.search(title)) for title in _titles(line, evidence)]
-    asked = frozenset[str]().union(*(words for words, _ in titles))
-    lent = frozenset[str]().union(*(words for words, several in titles if not several))
-    return asked <= said | own and said <= own | lent
-
-
-def _left_over(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
-    """Whether the claim says more than its row, its column and the words around the table do."""
-    own = _own_words(line, head)
-    elsewhere = {
-        word
-        for row in evidence.lines
-        for name in (row.group, row.label, *(over for _, over in row.cells))
-        for word in telling_words(name)
-    }
-    lent = {word for word in telling_words(evidence.context) if not any(letter.isdigit() for letter in word)}
-    lent -= elsewhere | RELATIONS | {stem(word) for word in PERIODS | MONTHS.keys()}
-    year_ends = _YEAR_END.findall(head) or _YEAR_END.findall(f"{evidence.context}\n{evidence.text}")
-    if year_ends and {month.lower() for month in year_ends} <= _LATE_MONTHS:
-        bare = _FISCAL.sub("", bare)
-    lent = (lent - _QUALIFIERS) | _qualifying(bare)  # of those, :func:`_qualified_alike` has judged
-    if not set(telling_words(_LINKING.sub(" ", bare))) <= own | lent:
-        return True
-    # "Interest income" is not the row "Interest", though the title says "income".
-    row = set(telling_words(line.label))
-    pairs = [(word, stem(word)) for word in words_of(bare)]
-    return any(
-        one in row and other in lent - own and not word.endswith("'s")
-        for pair in pairwise(pairs)
-        for (_, one), (word, other) in (pair, pair[::-1])
-    )
+def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
+    """The claim says all that the words over the row and its table say ("Budget"), and nothing besides them,
+    its row and its column."""
+    heads = {" | ".join(over for _, over in line.cells), *(over for _, over in line.cells)}
+    context = evidence.context
+    for told in sorted(heads, key=len, reverse=True):
+        context = context.replace(told, " ") if told else context
+    over = {word for name in (line.group, line.title, context) for word in _place_words(name)}
+    said = set(telling_words(_LINKING.sub(" ", bare)))
+    return over <= said <= over | _own_words(line, head)
 
 
 def _placement(

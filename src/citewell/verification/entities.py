@@ -3,9 +3,8 @@
 In: claim and evidence. Out: the missing names as written in the claim. A name is a run of
 capitalised words, an acronym or a code ("COVID-19", "10-K"); words that English capitalises anyway
 (the first of a sentence, "I", months, days) count only when nothing else explains the capital.
-Aliases: a name's own words suffice ("Nike" in "NIKE, Inc."), an acronym its initials, a nationality
-its country. Numbers and dates belong to :mod:`citewell.verification.numbers`; negation, hedges and
-opposites to :mod:`citewell.verification.words`. Knows nothing about who did what.
+A name's own words suffice ("Nike" for "NIKE, Inc."), and its initials ("WHO"). Numbers and dates belong to
+:mod:`citewell.verification.numbers`. Knows nothing about who did what.
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ from functools import lru_cache
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import (
-    ACRONYMS,
     COMMON_CAPITALS,
     CORPORATE,
     DAYS,
     JOINERS,
-    NATIONS,
     PLAIN,
     TITLES,
 )
@@ -53,15 +50,8 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
     A word that only opens a sentence counts unless its ending is that of an everyday word.
     """
     held = _held(evidence)
-    return tuple(
-        name.text for name in names(claim)
-        if not _holds(name, held) and not everyday(name)
-    )  # fmt: skip
-
-
-def everyday(name: Name) -> bool:
-    """Only the start of a sentence may explain its capital, and it ends as everyday words do."""
-    return not name.certain and _EVERYDAY.search(name.text) is not None
+    missing = (name for name in names(claim) if not _holds(name, held))
+    return tuple(name.text for name in missing if name.certain or not _EVERYDAY.search(name.text))
 
 
 @lru_cache(maxsize=2048)
@@ -72,14 +62,13 @@ def names(text: str) -> tuple[Name, ...]:
         return ()
     starts = {start for start, _ in sentence_spans(text)}
     tokens = list(_WORD.finditer(text))
-    titled = _title_case(tokens)
     found: list[Name] = []
     run: list[re.Match[str]] = []
 
     def close() -> None:
         while run and run[-1].group().lower() in JOINERS:
             run.pop()
-        if run and not titled:
+        if run:
             found.extend(_name(text, run, starts))
         run.clear()
 
@@ -105,7 +94,7 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
         if plain and (first or word.lower() in TITLES or len(tokens) > 1) and not word.isupper():
             tokens = tokens[1:]
             continue
-        if first and len(tokens) == 1 and word[1:].islower() and not _nation(word):
+        if first and len(tokens) == 1 and word[1:].islower():
             certain = False
         break
     while tokens and tokens[-1].group().lower() in JOINERS:
@@ -154,17 +143,10 @@ def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) 
     return bool(following) and following is not None and following.group()[0].isupper()
 
 
-def _title_case(tokens: list[re.Match[str]]) -> bool:
-    """Title Case Throughout a Long Text says nothing about names."""
-    words = [token.group() for token in tokens if len(token.group()) > 3]
-    return len(words) >= 8 and sum(word[0].isupper() for word in words) > 0.8 * len(words)
-
-
 class _Held(Record, frozen=True, kw_only=True):
     words: frozenset[str]
-    stems: frozenset[str]
     initials: str
-    text: str
+    stems: frozenset[str]
     before: dict[str, frozenset[str]]
 
 
@@ -172,18 +154,17 @@ class _Held(Record, frozen=True, kw_only=True):
 def _held(evidence: str) -> _Held:
     words = [_plain_word(token.group()) for token in _WORD.finditer(evidence)]
     parts = {part for word in words for part in re.split(r"[-/&'\u2019.]", word) if part}
-    capitals = "".join(
-        token.group()[0] for token in _WORD.finditer(evidence) if token.group()[0].isupper()
-    ).lower()
+    capitals = (t.group()[0] for t in _WORD.finditer(evidence) if t.group()[0].isupper())
     before: dict[str, set[str]] = {}
     for first, second in itertools.pairwise(_WORD.finditer(evidence)):
         if first.group()[0].isupper() and second.group()[0].isupper() and second.start() - first.end() <= 2:
             before.setdefault(_plain_word(second.group()), set()).add(_plain_word(first.group()))
     return _Held(
         before={word: frozenset(others) for word, others in before.items()},
-        words=frozenset(words) | frozenset(parts), stems=frozenset(_stem(word) for word in {*words, *parts}),
-        initials=capitals, text=" " + " ".join(words) + " ",
-    )  # fmt: skip
+        initials="".join(capitals).lower(),
+        words=frozenset(words) | frozenset(parts),
+        stems=frozenset(_stem(word) for word in {*words, *parts}),
+    )
 
 
 def _holds(name: Name, held: _Held) -> bool:
@@ -203,15 +184,11 @@ def _holds(name: Name, held: _Held) -> bool:
         and not held.before.get(words[1], frozenset()) - TITLES - PLAIN
     ):
         return True
-    if len(words) == 1 and _acronym_held(words[0], name.text, held):
+    # "WHO" against "World Health Organization", and the other way round
+    if len(words) == 1 and name.text.isupper() and 2 < len(words[0]) <= 6 and words[0] in held.initials:
         return True
-    # "United States" against "U.S.", "World Health Organization" against "WHO"
     initials = "".join(word[0] for word in words if word not in JOINERS)
-    spelled = " ".join(words)
-    return len(initials) >= 2 and (
-        initials in held.words or ".".join(initials) in held.words
-        or any(full == spelled and (short in held.words) for short, full in ACRONYMS.items())
-    )  # fmt: skip
+    return len(initials) >= 2 and (initials in held.words or ".".join(initials) in held.words)
 
 
 def _word_held(word: str, held: _Held) -> bool:
@@ -220,34 +197,7 @@ def _word_held(word: str, held: _Held) -> bool:
     parts = [part for part in re.split(r"[-/&'.]", word) if part]
     if len(parts) > 1 and all(part in held.words or _stem(part) in held.stems for part in parts):
         return True
-    if "".join(parts) in held.words:
-        return True
-    countries = NATIONS.get(word) or NATIONS.get(word.removesuffix("s"))
-    if countries and any(
-        country in held.words or f" {country} " in held.text for country in _split(countries)
-    ):
-        return True
-    return any(nation in held.words for nation, homes in NATIONS.items() if word in _split(homes))
-
-
-def _acronym_held(word: str, written: str, held: _Held) -> bool:
-    full = ACRONYMS.get(word)
-    if full and f" {full} " in held.text:
-        return True
-    letters = re.sub(r"[^a-z]", "", word)
-    return written.upper() == written and 2 < len(letters) <= 6 and letters in held.initials
-
-
-def _split(homes: str) -> list[str]:
-    pairs = ["united states", "united kingdom", "saudi arabia", "soviet union"]
-    found = [pair for pair in pairs if pair in homes]
-    for pair in found:
-        homes = homes.replace(pair, "")
-    return [*found, *homes.split()]
-
-
-def _nation(word: str) -> bool:
-    return word.lower() in NATIONS
+    return "".join(parts) in held.words
 
 
 def _plain_word(word: str) -> str:

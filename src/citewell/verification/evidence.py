@@ -9,48 +9,18 @@ stored.
 
 from __future__ import annotations
 
-import itertools
 import re
-import unicodedata
 
 from citewell.core.records import Passage, Record, Row
 from citewell.core.sentences import sentence_spans
 from citewell.questions.scales import declared_units, joined_heads
-from citewell.verification.lexicon import PARTIAL, PLURALS, SUBJECTS, UNIVERSAL
-from citewell.verification.words import is_base, is_doubtful, is_finite
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(
-    [
-        "the",
-        "of",
-        "and",
-        "is",
-        "was",
-        "are",
-        "were",
-        "to",
-        "in",
-        "for",
-        "that",
-        "with",
-        "as",
-        "by",
-        "on",
-        "from",
-        "at",
-        "it",
-        "this",
-        "which",
-        "be",
-        "has",
-        "have",
-        "had",
-        "not",
-        "or",
-        "an",
-        "a",
-    ]
+    (
+        "the of and is was are were to in for that with as by on from at it this which be has have had not or an "
+        "a"
+    ).split()
 )
 _OTHERS = {
     "German": "der die das und ist nicht mit von den dem des ein eine einer wurde werden auf für im zu sich",
@@ -89,25 +59,20 @@ def not_english(text: str) -> str:
 
 _HEAD_ROWS = 8
 _TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length
-_NEAR = 6_000  # characters behind a row within which its notes stand
 _NO_VALUE = re.compile(r"\W*(?:n/?a|n\.a|nil|none|nm)?\W*", re.IGNORECASE)
-_MARKS = r"[*\u2020\u2021\u00a7]+|[\u00b9\u00b2\u00b3\u2070-\u2079]+"
-_MARK = re.compile(rf"{_MARKS}|(?<=[^\s(])\s?[(\[][0-9a-z]{{1,2}}[)\]]")
-_NOTE = re.compile(rf"^[ \t]*({_MARKS}|[(\[][0-9a-z]{{1,2}}[)\]]|[0-9a-z]\))[ \t]*(?=\S)", re.MULTILINE)
 
 
 class TableLine(Record, frozen=True, kw_only=True):
     """A row as words: its label and its cells as (text, column head).
 
     ``group`` is the section row it stands under ("Discontinued operations", outermost first, by " \u203a ");
-    ``title`` the short lines right above its table; ``notes`` the marks ("*", "1") that the text explains.
+    ``title`` the short lines right above its table.
     """
 
     label: str
     cells: tuple[tuple[str, str], ...]
     group: str = ""
     title: str = ""
-    notes: frozenset[str] = frozenset()
 
 
 class EvidenceText(Record, frozen=True, kw_only=True):
@@ -169,7 +134,6 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
     holds no values opens a group; a line after a blank one is about another table.
     """
     lines: list[TableLine] = []
-    notes = explained_marks(text)
     heads: list[list[str]] = []
     bare: list[str] = []  # lines without values since the last row
     group = title = ""
@@ -212,7 +176,6 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
                 ),
                 group=group,
                 title=title,
-                notes=notes,
             )
         )
     return tuple(lines)
@@ -285,37 +248,18 @@ def _title(bare: list[str]) -> str:
     return "\n".join(line for line in bare[-_TITLE_LINES:] if len(line) <= _TITLE_LIMIT)
 
 
-def marks_on(name: str) -> frozenset[str]:
-    """The marks of notes on a label, a head or a cell: "9*", "Basic (1)", "Basic\u00b9" -> "*", "1"."""
-    return frozenset(_plain(mark) for mark in _MARK.findall(name))
-
-
-def explained_marks(text: str) -> frozenset[str]:
-    """The marks that a line of ``text`` begins with: "* for the first six months"."""
-    return frozenset(_plain(mark) for mark in _NOTE.findall(text))
-
-
-def _plain(mark: str) -> str:
-    return unicodedata.normalize("NFKC", mark).strip("()[] ")
-
-
 def _line(row: Row, text: str, offset: int) -> TableLine:
     """``offset`` is where ``text`` begins in the document."""
-    start = max(0, row.start - offset)
     return TableLine(
         label=row.label,
         cells=tuple((text[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),
         group=row.group,
-        notes=explained_marks(text[start : start + _NEAR]),
     )
 
 
 KINDS = ("sentence", "text", "table")
 _RECORD = re.compile(r"(?=.{0,62}?: ).*?: (?P<value>.*)")
-_SEVERAL = re.compile(r";[^:;]+: ")
-_WORD_KINDS = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
-_QUANTIFIERS = PARTIAL | UNIVERSAL
-_FEWEST = 4  # words of a clause that is known by its opening
+_FEWEST = 4  # words of a sentence; what ends as one and has fewer is a value ("Founded: 1964.")
 
 
 def source_kind(premise: str) -> str:
@@ -328,27 +272,14 @@ def source_kind(premise: str) -> str:
 
 def parted(premise: str) -> tuple[list[str], list[str]]:
     """(rows of cells or of "name: value", other lines), in their order."""
-    lines = [line for line in premise.splitlines() if line.strip()]
-    is_row = ["\t" in line or _is_record(line) for line in lines]
-    rows = [line for line, row in zip(lines, is_row, strict=True) if row]
-    return rows, [line for line, row in zip(lines, is_row, strict=True) if not row]
+    parts: tuple[list[str], list[str]] = [], []
+    for line in filter(str.strip, premise.splitlines()):
+        parts["\t" not in line and not _is_record(line)].append(line)
+    return parts
 
 
 def _is_record(line: str) -> bool:
-    """Several of "name: value", or one whose value is no clause: "Scope: The policy applies in Ohio" is
-    prose under a label, as contracts and answered questions have it."""
+    """Whether it is "name: value"; a sentence behind a label is prose."""
     record = _RECORD.match(line)
-    return record is not None and (bool(_SEVERAL.search(line)) or not _is_clause(record["value"]))
-
-
-def _is_clause(value: str) -> bool:
-    words = _WORD_KINDS.findall(value.lower().replace("\u2019", "'"))
-    opening = words[0] if len(words) >= _FEWEST else ""
-    return (
-        opening in _QUANTIFIERS
-        or any(is_finite(word) and (opening in SUBJECTS or not is_doubtful(word)) for word in words)
-        or any(
-            (before.endswith("s") or before in PLURALS) and is_base(word)
-            for before, word in itertools.pairwise(words)
-        )
-    )
+    value = record["value"].rstrip() if record else ""
+    return bool(value) and not (value.endswith((".", "!", "?")) and len(value.split()) >= _FEWEST)

@@ -1,4 +1,4 @@
-"""Numbers written in digits or in words: "$1,577 million", "(12.3)", "4:30 pm", "two thirds", "Q3".
+"""Numbers written in digits or in words: "$1,577 million", "(12.3)", "4:30 pm".
 
 In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
 "B12") are none, and "one" is one only where something is counted. Raised digits are the power of a ten ("5 ×
@@ -15,8 +15,6 @@ from decimal import Decimal
 from citewell.verification.quantity import (
     CENTS,
     CURRENCIES,
-    DENOMINATORS,
-    GLYPHS,
     LETTER_SCALES,
     MONEY_SCALES,
     ONES,
@@ -140,7 +138,7 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
         form = Form.YEAR
     return Quantity(
         text=text[start:end], start=start, end=end, form=form, value=-value if minus else value, step=step,
-        unit=unit, factor=factor, scaled=bool(scale), sign=-1 if minus else 0, brackets=brackets,
+        unit=unit, factor=factor, scaled=bool(scale), brackets=brackets,
     )  # fmt: skip
 
 
@@ -166,10 +164,10 @@ def _inside_name(text: str, match: re.Match[str]) -> bool:
             and not re.search(r"(?i)(?:mid|pre|post|early|late|non|sub|year)-$", before)
         ):
             return True
-        if re.search(r"\d[.,:]$", before) or re.search(r"[A-Za-z0-9]/$", before):
-            return bool(re.search(r"\d[.:]$", before))
+        if re.search(r"\d[.:/]$", before):
+            return True
     after = text[end : end + _NEAR]
-    if re.match(r"-[A-Z]\b(?!-)|\([a-zA-Z]{1,3}\)|\.\d+\.|(?!st\b|nd\b|rd\b|th\b)[A-Z][a-z]", after):
+    if re.match(r"/\d|-[A-Z]\b(?!-)|\([a-zA-Z]{1,3}\)|\.\d+\.|(?!st\b|nd\b|rd\b|th\b)[A-Z][a-z]", after):
         return True
     glued = re.match(r"[A-Za-z]+", after)
     if not glued:
@@ -211,63 +209,13 @@ _BIG = r"(?:hundred|thousand|million|billion|trillion|dozen)"
 _SPELLED = re.compile(
     rf"\b{_SUB1000}\b(?:[ -]{_BIG}\b(?:,? (?:and )?{_SUB1000}\b)?){{0,9}}(?![-'\u2019]?\w)", re.IGNORECASE
 )
-_FRACTION = re.compile(
-    rf"\b(?P<top>{_ONE}|an?|\d{{1,12}})[ -](?P<bottom>{'|'.join(DENOMINATORS)})\b"
-    rf"(?! (?:of (?:fiscal |FY)?(?:19|20)\d\d|quarter|place))"
-    rf"|\b(?P<half>half)\b(?: an?(?= (?:million|billion|dozen)\b))?"
-    rf"(?= (?:of|an?|the|its|their|as|million|billion|dozen)\b)"
-    rf"|(?P<glyph>(?<!\d)\d{{0,12}}[{''.join(GLYPHS)}])"
-    rf"|(?<![\d/.,])(?<!\d )(?P<x>\d{{1,3}})/(?P<y>\d{{1,3}})(?![\d/]|,\d)",
-    re.IGNORECASE,
-)
 _ORDINAL = re.compile(rf"\b(?:(?P<ten>{_TEN})[ -])?(?P<word>{'|'.join(ORDINALS)})\b", re.IGNORECASE)
-_QUARTER = re.compile(r"\b(?:Q(?P<a>[1-4])|(?P<b>[1-4])Q)(?=\b|['\u2019]?\d\d)", re.IGNORECASE)
 _BEYOND = 10**24  # "a trillion trillion": nobody counts so far in words
 _BESIDE = 32  # characters beside a number that are looked at
 _NO_ONE = re.compile(r"(?:\b(?:no|any|every|some|each|this|that|the|which|another)[ -]|\S-)$", re.IGNORECASE)
 _ONE_OF = re.compile(r"^(?: of\b| another\b| such\b| or more\b|['\u2019]s\b|-)", re.IGNORECASE)
 _NOT_RANK = re.compile(r"(?:\bat )$", re.IGNORECASE)
 _NOT_RANK_AFTER = re.compile(r"^(?: of all\b| and foremost\b| time\b|-hand\b| hand\b| half\b)", re.IGNORECASE)
-
-
-def quarters(text: str) -> Iterator[Quantity]:
-    for match in _QUARTER.finditer(text):
-        number = int(match["a"] or match["b"])
-        yield plain(text, match.start(), match.end(), Form.ORDINAL, Decimal(number), unit="quarter")
-
-
-def fractions(text: str) -> Iterator[Quantity]:
-    for match in _FRACTION.finditer(text):
-        whole = Decimal(0)
-        if match["half"]:
-            top, bottom = 1, 2
-        elif match["glyph"]:
-            top, bottom = (int(part) for part in GLYPHS[match["glyph"][-1]].split("/"))
-            whole = Decimal(match["glyph"][:-1] or 0)
-        elif match["x"]:
-            top, bottom = int(match["x"]), int(match["y"])
-            if bottom == 0 or top >= bottom:
-                continue
-        else:
-            word = match["top"].lower()
-            if word in {"a", "an"} and match["bottom"].lower() not in {
-                "third",
-                "quarter",
-                "half",
-                "fifth",
-                "tenth",
-            }:
-                continue
-            if word == "a" and not text.startswith(" of", match.end()):
-                continue
-            top = int(word) if word.isdigit() else ONES.get(word, 1)
-            bottom = DENOMINATORS[match["bottom"].lower()]
-            if top != 1 and not match["bottom"].lower().endswith("s"):
-                continue
-        value = whole + Decimal(top) / Decimal(bottom)
-        end, scale = scale_after(text, match.end())
-        form = Form.NUMBER if scale else Form.FRACTION
-        yield plain(text, match.start(), end, form, value * (scale or 1), scaled=bool(scale), spelled=True)
 
 
 def spelled(text: str) -> Iterator[Quantity]:
@@ -304,7 +252,7 @@ def spelled(text: str) -> Iterator[Quantity]:
         scaled = any(big in words for big in ("million", "billion", "trillion", "thousand", "hundred"))
         yield plain(
             text, start, end, form, value,
-            step=step, unit=unit, factor=factor, scaled=scaled, spelled=True,
+            step=step, unit=unit, factor=factor, scaled=scaled,
         )  # fmt: skip
 
 
@@ -316,7 +264,7 @@ def ordinals(text: str) -> Iterator[Quantity]:
             continue
         value = Decimal(ORDINALS[match["word"].lower()] + TENS.get((match["ten"] or "").lower(), 0))
         unit = "quarter" if re.match(r"[ -](?:fiscal )?quarter\b", behind, re.IGNORECASE) else ""
-        yield plain(text, match.start(), match.end(), Form.ORDINAL, value, unit=unit, spelled=True)
+        yield plain(text, match.start(), match.end(), Form.ORDINAL, value, unit=unit)
 
 
 def _words_value(words: str) -> Decimal:

@@ -23,7 +23,7 @@ from citewell.verification.entities import missing_names
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, parted, source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.overstating import overstated
-from citewell.verification.quantities import extract_quantities, in_digits
+from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form, Quantity
 from citewell.verification.subjects import exchanged_names, said_of_another, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
@@ -78,13 +78,6 @@ _OF: dict[Form, frozenset[Form]] = {
 }
 """Of values of which forms a sum or difference is worked out; of its own where none are named."""
 _FEW = 4  # values of one line of which a share is worked out: of more, some share always fits
-_PERIODS = (2, 4, 7, 12, 24, 52, 60, 365)
-_COUNTED = 100  # a text counts instalments and months by no more
-_PARTED = re.compile(
-    r"\b(?:per|each|every|year(?:ly|s)?|annual(?:ly)?|month(?:ly|s)?|week(?:ly|s)?|dai?ly|days?|quarter(?:ly|s)?|"
-    r"instal\w+|equal|parts?|times)\b",
-    re.IGNORECASE,
-)
 SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
 _MOST = 40  # values of a premise that are tried against each other
 
@@ -119,20 +112,6 @@ def _share_in(claimed: Quantity, line: str) -> bool:
     )
 
 
-def _multiplied(claimed: Quantity, claim: str, premise: str) -> bool:
-    """A value of the premise, so many times or in so many whole parts as it counts or as there are in a
-    period, where one of the two speaks of parts or periods."""
-    if not _PARTED.search(claim) and not _PARTED.search(premise):
-        return False
-    found = [q for q in extract_quantities(in_digits(premise)) if q.form in _AMOUNTS and q.value > 0][:_MOST]
-    counts = {q.value for q in found if q.form is Form.NUMBER and 1 < q.value <= _COUNTED}
-    return claimed.form in _AMOUNTS and any(
-        q.value * count == claimed.value or q.value == claimed.value * count
-        for q in found
-        for count in counts | set(map(Decimal, _PERIODS))
-    )
-
-
 def _lines(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)] or [text]
 
@@ -143,7 +122,6 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
         check.match in {Match.OPEN, Match.ABSENT}
         or check.nearest is None
         or worked_out(check.quantity, premise)
-        or _multiplied(check.quantity, claim, premise)
     ):
         return False
     around = set(content_words(context))
@@ -217,19 +195,11 @@ def _list(items: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(f"\u201c{' '.join(item.split())}\u201d" for item in items))
 
 
-_DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
+_DENIES = frozenset({Match.OTHER, Match.FORM})
 _DATES = frozenset({Form.DATE, Form.YEAR})
-_LARGE = 1000
 DENIED_CEILING = 0.45  # the most support of a claim that is objected to: under the border of 0.5
-_BY = re.compile(
-    r"\b(?:by|(?:differ\w+|gap|rise|fall|(?:in|de)crease|change|sum|total) of)\s+(?:\w+\s+)?$", re.IGNORECASE
-)
-_TOTAL = re.compile(
-    r"\b(?:totals?|sum|altogether|in all|combined|together|overall|difference|differs?|gap)\b", re.IGNORECASE
-)
 _COPIED = 0.9  # share of the claim's words, figures aside, in one sentence; chosen on training texts
 _FIGURE = re.compile(r"\d|illion")
-_THAN = re.compile(r"\s*(?:\w+\s+)?(?:more|less|fewer|higher|lower|greater|smaller)\b", re.IGNORECASE)
 
 
 Objection = Callable[[ClaimEvidence, EvidenceText], str]
@@ -248,38 +218,43 @@ def objection(
 def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
     """Figures of the claim in whose place a sentence of nearly the same words has others. In other words a
     claim may apply a rule ("a bill of 420 euros") or work its figure out: that is the model's to judge, as
-    are counts in words. Rows of tables are for the cells' own check."""
-    prose = _prose_meant(evidence.text, question.claim)
+    are counts in words."""
+    premise = _prose_meant(evidence.text, question.claim)
     words = question.claim
     for quantity in reversed(extract_quantities(words)):
         words = f"{words[: quantity.start]} {words[quantity.end :]}"
-    if not prose or overlap(words, nearest_sentence(words, prose)) < _COPIED:
+    if not premise or overlap(words, nearest_sentence(words, premise)) < _COPIED:
         return ""
-    denied = denied_numbers(prose, question.claim, evidence.around(question.context), evidence.context)
-    figures = [text for text in denied if _FIGURE.search(text)]
-    return f"the source does not contain {_listed(figures)}" if figures else ""
+    checks = check_numbers(question.claim, premise, evidence.around(question.context))
+    titled = check_numbers(question.claim, evidence.context)
+    figures = [
+        check.quantity.text
+        for check, told in zip(checks, titled, strict=True)
+        if check.match in _DENIES
+        and _FIGURE.search(check.quantity.text)
+        and not (told.holds and check.quantity.form in _DATES)  # a year that the title names
+    ]
+    return f"the source does not contain {_list(figures)}" if figures else ""
 
 
 def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """Two names in each other's place, or one in the place of another; rows of a table have no places."""
+    """Two names in each other's place, or one in the place of another."""
     prose = _prose_meant(evidence.text, question.claim)
     if not prose:
         return ""
     if pair := exchanged_names(question.claim, prose):
         return f"the source has \u201c{pair[0]}\u201d and \u201c{pair[1]}\u201d the other way round"
     other = substituted_name(question.claim, prose, evidence.around(question.context))
-    return f"the source does not name {_listed([other])} there" if other else ""
+    return f"the source does not name {_list([other])} there" if other else ""
 
 
 def _overstated(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    prose = _prose_meant(evidence.text, question.claim)
-    return overstated(question.claim, prose) if prose else ""
+    return overstated(question.claim, _prose_meant(evidence.text, question.claim))
 
 
 def _elsewhere(question: ClaimEvidence, evidence: EvidenceText) -> str:
     prose = _prose_meant(evidence.text, question.claim)
-    around = evidence.around(question.context)
-    return in_another_sentence(question.claim, prose, around) if prose else ""
+    return in_another_sentence(question.claim, prose, evidence.around(question.context))
 
 
 def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
@@ -314,66 +289,10 @@ OBJECTIONS: Mapping[str, Objection] = MappingProxyType(
 
 def _prose_meant(premise: str, claim: str) -> str:
     """The premise, or the prose beside its table where a sentence of that is nearer to the claim than any
-    row; else nothing."""
+    row; else nothing: rows have no places, and their numbers are for the cells' own check."""
     if source_kind(premise) != "table":
         return premise
     rows, lines = parted(premise)
     prose = "\n".join(lines)
     nearest = overlap(claim, nearest_sentence(claim, prose)) if prose else 0.0
     return prose if nearest > max(overlap(claim, row) for row in rows) else ""
-
-
-def denied_numbers(premise: str, claim: str, context: str = "", title: str = "") -> tuple[str, ...]:
-    """Numbers of the claim in whose place the premise has other ones, as written in the claim.
-
-    ``title`` is what of the ``context`` is a source, unlike the question: a year that it names is that of a
-    value which stands beside no other date. A difference or a sum that the claim speaks of is not denied by
-    the numbers that it is worked out of."""
-    checks = check_numbers(claim, premise, context)
-    dated = bool(title) and _undated(checks, premise)
-    titled = check_numbers(claim, title) if dated else checks
-    return tuple(
-        check.quantity.text
-        for check, told in zip(checks, titled, strict=True)
-        if check.match in _DENIES
-        and not (told.holds and check.quantity.form in _DATES)
-        and not (check.match is Match.OTHER and _worked_out(check.quantity, claim, premise))
-    )
-
-
-def _worked_out(quantity: Quantity, claim: str, premise: str) -> bool:
-    """Said to be a difference or a sum ("by 320"), and one of two numbers of one row or paragraph."""
-    said = (
-        quantity.direction  # of a rise or a fall
-        or _BY.search(claim[: quantity.start])
-        or _THAN.match(claim, quantity.end)
-        or _TOTAL.search(claim)
-    )
-    return bool(said) and any(worked_out(quantity, line) for line in premise.splitlines())
-
-
-def _undated(checks: Sequence[NumberCheck], premise: str) -> bool:
-    """The claim's values that the premise holds, one at least, are each told without a date: the number
-    before and the one behind in the sentence, small counts aside, are none."""
-    values = [check.nearest for check in checks if check.holds and check.quantity.form not in _DATES]
-    numbers = extract_quantities(premise)
-    for value in values:
-        if value not in numbers:
-            return False
-        start, end = next(
-            ((a, b) for a, b in sentence_spans(premise) if a <= value.start < b), (0, len(premise))
-        )
-        told = [
-            number
-            for number in numbers
-            if start <= number.start < end
-            and (number == value or number.form is not Form.NUMBER or abs(number.value) >= _LARGE)
-        ]
-        at = told.index(value)
-        if any(number.form in _DATES for number in told[max(0, at - 1) : at + 2]):
-            return False
-    return bool(values)
-
-
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(f"\u201c{' '.join(item.split())}\u201d" for item in items))

@@ -69,16 +69,6 @@ _ONE_AMONG = re.compile(
     re.IGNORECASE,
 )
 _MOST = re.compile(r"\b(?:most [\w-]+|\w{2,}est|best|worst|first|only)\b", re.IGNORECASE)
-_NUMBER = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,3}(?!\d))"
-_SHARE = re.compile(
-    rf"\b{_NUMBER}(?: out)? of (?:the |its |their |our |those |these )?{_NUMBER}\b((?: [\w-]+){{1,3}})",
-    re.IGNORECASE,
-)
-_COUNTED = re.compile(
-    rf"\b(?:{_NUMBER}|some|half|part|most|few|several|many|majority|certain|partly|another|an?|each|any|no|none|"
-    r"others?)\b",
-    re.IGNORECASE,
-)
 _LINK = re.compile(
     r"\b(?:(?:linked|associated|correlated|tied) (?:to|with)|(?:links?|associations?|correlations?|"
     r"relationships?) (?:between|with|to)|risk factors?|correlates? with)\b",
@@ -206,17 +196,6 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
-def _the_whole(claim: str, sentence: str, _: str) -> str:
-    """ "One of the three reactors" is not "the reactors"."""
-    if _COUNTED.search(claim):
-        return ""
-    ours = set(words_of(claim))
-    for share in _SHARE.finditer(sentence):
-        if any(word in ours and word.endswith("s") for word in words_of(share.group(1))[:2]):
-            return f"the source says it only about “{share.group().strip()}”"
-    return ""
-
-
 def _the_cause(claim: str, sentence: str, _: str) -> str:
     ours, theirs = _CAUSE.search(claim), _LINK.search(sentence)
     if ours and theirs and not _LINK.search(claim) and not _CAUSE.search(sentence):
@@ -254,7 +233,6 @@ OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "of all": _of_all,
     "for certain": _for_certain,
     "the most": _the_most,
-    "the whole": _the_whole,
     "the cause": _the_cause,
     "of people": _of_people,
     "without its condition": _without_its_condition,

@@ -2,7 +2,7 @@
 
 In: text and the end of a number in it, or text with dates. Out: :class:`Quantity` values and how far what
 follows belongs to them; :class:`Moment` values in order, never overlapping: a day, a month of a year, a day of
-a month, a year said to be one ("in 2018", "FY18"), a decade. A bare "2018" is left to
+a month, a year said to be one ("in 2018"). A bare "2018" is left to
 :mod:`citewell.verification.quantities`; "5/6/2018" is kept as both of its readings. Scales are the short scale
 (a billion is 10**9). Knows nothing about verdicts.
 """
@@ -102,25 +102,6 @@ ORDINALS = {
         start=1,
     )
 } | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100, "thousandth": 1000}
-DENOMINATORS = {
-    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
-    "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7,
-    "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10,
-}  # fmt: skip
-GLYPHS = {
-    "½": "1/2",
-    "⅓": "1/3",
-    "⅔": "2/3",
-    "¼": "1/4",
-    "¾": "3/4",
-    "⅕": "1/5",
-    "⅛": "1/8",
-    "⅜": "3/8",
-    "⅝": "5/8",
-    "⅞": "7/8",
-}
-
-
 Parts = tuple[int | None, int | None, int | None]
 
 MONTHS = {
@@ -138,12 +119,11 @@ MONTHS = {
 
 class Moment(Record, frozen=True, kw_only=True):
     """``readings`` are (year, month, day) with None for what is not said; more than one when the
-    order of day and month is open. ``decade`` marks "the 1990s"; a year before Christ is negative."""
+    order of day and month is open."""
 
     start: int
     end: int
     readings: tuple[Parts, ...]
-    decade: bool = False
 
 
 _MONTH = "(?P<{0}>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
@@ -163,14 +143,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("month year", rf"\b{_M}(?:\s+of|,)?[\s-]+{_Y}"),
         ("month day", rf"\b{_M}\s+(?:the\s+)?{_D}(?![,.]?\d|\s?%)"),
         ("day month", rf"(?<![\d.,$])\b{_D}(?:\s+of)?[\s-]+{_M}(?!\w)"),
-        ("season", rf"\b(?P<y>(?:1[89]|20)\d\d){_DASH}(?P<z>\d\d)\b(?!{_DASH}\d)"),
         ("fiscal short", r"\bF(?:Y|iscal(?:\s+year)?)\s?['\u2019]?(?P<s>\d\d)\b(?![,.]?\d)"),
         ("fiscal", rf"\b(?:FY|CY)\s?-?{_Y}"),
-        ("quarter", r"\b(?:[1-4]Q|Q[1-4]|[12]H|H[12])\s?['\u2019]?(?P<s>\d\d)\b(?!\d)"),
-        ("decade", r"\b(?P<y>(?:1[0-9]|20)\d0)\s?['\u2019]?s\b"),
-        ("decade short", r"(?:['\u2019]|\bthe\s)(?P<s>[2-9]0)['\u2019]?s\b"),
-        ("era", r"\b(?P<y>\d{1,4})\s?(?P<era>BCE?|B\.C\.(?:E\.)?|CE|AD|A\.D\.)(?!\w)"),
-        ("era first", r"\b(?P<era>AD)\s?(?P<y>\d{1,4})\b"),
         (
             "said year",
             r"\b(?:in|since|until|till|during|year|years|fiscal|calendar|season|early|late|mid|circa|c\.|"
@@ -179,7 +153,6 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?:people|persons|employees|stores|units|shares|votes|members|students|players|points|"
             r"dollars|euros|pounds|miles|km|kg|men|women|patients|participants)\b)",
         ),
-        ("years", rf"(?<![\d.,$])\b(?P<y>(?:1[89]|20)\d\d)\s?{_DASH}\s?(?P<z>(?:1[89]|20)\d\d)\b(?![.,]\d)"),
     )
 )  # fmt: skip
 
@@ -188,7 +161,7 @@ _ALSO_WORDS = {"may", "march", "mar", "sec"}
 
 
 def moments(text: str) -> tuple[Moment, ...]:
-    """Every date in ``text``; a range of years gives its two ends."""
+    """Every date in ``text``."""
     taken: list[Moment] = []
     for name, pattern in _PATTERNS:
         taken = with_free(
@@ -199,14 +172,6 @@ def moments(text: str) -> tuple[Moment, ...]:
 
 def agree(claimed: Moment, found: Moment) -> bool:
     """``found`` says at least what ``claimed`` says: "May 31, 2018" holds "May 2018", not the reverse."""
-    if claimed.decade:
-        return any(
-            a[0] is not None and b[0] is not None and a[0] // 10 == b[0] // 10
-            for a in claimed.readings
-            for b in found.readings
-        )
-    if found.decade:
-        return False
     return any(
         all(x is None or x == y for x, y in zip(a, b, strict=True))
         for a in claimed.readings
@@ -221,39 +186,18 @@ def _read(name: str, match: re.Match[str]) -> list[Moment]:
         return []
     year = int(groups["y"]) if groups.get("y") else None
     if groups.get("s"):
-        short = int(groups["s"])
-        year = 1900 + short if short >= 50 or name == "decade short" else 2000 + short
-        if name == "decade short" and short < 30:
-            year = 2000 + short
-    if groups.get("era", "") and groups["era"][0].upper() == "B" and year is not None:
-        year = -year
+        year = (1900 if int(groups["s"]) >= 50 else 2000) + int(groups["s"])
     day = int(groups["d"]) if groups.get("d") else None
     start, end = match.span()
-    if name in {"said year", "era first"}:
+    if name == "said year":
         start = match.start("y")
-    if name == "quarter":
-        start = match.start("s")
     if name == "slash":
         return _slashed(match)
     if name == "iso":
         month = int(groups["n"])
-    if name == "years":
-        return [
-            Moment(start=match.start(g), end=match.end(g), readings=((int(groups[g]), None, None),))
-            for g in ("y", "z")
-        ]
-    if name == "season" and year is not None:
-        last = year - year % 100 + int(groups["z"])
-        if last != year + 1 and not year < last <= year + 20:
-            return []
-        return [
-            Moment(start=match.start("y"), end=match.end("y"), readings=((year, None, None),)),
-            Moment(start=match.start("z"), end=match.end("z"), readings=((last, None, None),)),
-        ]
     if (day is not None and not 1 <= day <= 31) or (month is not None and not 1 <= month <= 12):
         return []
-    decade = name.startswith("decade")
-    return [Moment(start=start, end=end, readings=((year, month, day),), decade=decade)]
+    return [Moment(start=start, end=end, readings=((year, month, day),))]
 
 
 def _slashed(match: re.Match[str]) -> list[Moment]:
@@ -275,7 +219,6 @@ class Form(StrEnum):
     MONEY = "money"
     PERCENT = "percent"
     POINTS = "percentage points"
-    FRACTION = "fraction"
     ORDINAL = "ordinal"
     DATE = "date"
     YEAR = "year or number"
@@ -285,10 +228,8 @@ class Form(StrEnum):
 class Quantity(Record, frozen=True, kw_only=True):
     """``value`` is at full scale and in the base unit of ``unit`` (a dimension, a currency or "");
     ``step`` is the worth of the last digit written, ``factor`` that of the unit (1000 for "kg").
-    ``scaled``: a scale word was written.
-    ``sign`` is -1 for a minus or a loss, ``brackets`` for accounting brackets. ``direction`` is +1
-    or -1 when the text says that it is the size of a rise or a fall. ``hedge``: about, over, nearly,
-    under."""
+    ``scaled``: a scale word was written. ``brackets``: accounting brackets, a minus in tables. ``hedged``:
+    about, over, at most, or the like."""
 
     text: str
     start: int
@@ -299,12 +240,9 @@ class Quantity(Record, frozen=True, kw_only=True):
     unit: str = ""
     factor: Decimal = Decimal(1)
     scaled: bool = False
-    sign: int = 0
     brackets: bool = False
-    direction: int = 0
-    hedge: str = ""
+    hedged: bool = False
     moment: Moment | None = None
-    spelled: bool = False
 
 
 _SCALE = re.compile(
@@ -322,12 +260,11 @@ WORD = re.compile(r"[ \t\u00a0-]?(?:U\.?S\.? )?(?P<word>°[CF]|[A-Za-zµμ℃][A
 def plain(
     text: str, start: int, end: int, form: Form, value: Decimal, *,
     step: Decimal = Decimal(1), unit: str = "", factor: Decimal = Decimal(1), scaled: bool = False,
-    spelled: bool = False,
 ) -> Quantity:  # fmt: skip
     """The quantity written at ``[start, end)``, without a sign."""
     return Quantity(
         text=text[start:end], start=start, end=end, form=form, value=value, step=step, unit=unit,
-        factor=factor, scaled=scaled, spelled=spelled,
+        factor=factor, scaled=scaled,
     )  # fmt: skip
 
 

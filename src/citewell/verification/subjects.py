@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from citewell.core.sentences import sentence_spans
-from citewell.verification.entities import Name, everyday, missing_names, names
+from citewell.verification.entities import Name, missing_names, names
 from citewell.verification.evidence import source_kind
-from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, NATIONS, PLAIN, STOP, TITLES
+from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES
 from citewell.verification.quantity import MONTHS
 from citewell.verification.words import content_words, is_doubtful, is_finite, nearest_sentence, overlap
 
@@ -28,7 +28,6 @@ _CAPITALS = (
     re.compile(r"\b[A-Z][\w'’.-]*\w(?: (?:of |the |de |and )?[A-Z][\w'’.-]*\w)*"),
     re.compile(r"\b[A-Z][\w'’.-]*\w"),
 )
-_ONE = re.compile(r"\b([A-Z]\w+s) (?:is|was|has|does)\b")  # no plural: "Jones was abroad"
 _PRONOUNS = frozenset(
     {"He", "She", "It", "They", "We", "I", "You", "This", "That", "These", "The", "His", "Her", "There"}
 )
@@ -61,20 +60,6 @@ def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
         other = claim.replace(first, "\0").replace(second, first).replace("\0", second)
         if len(_pairs(other) & there) >= now + GAIN:
             return first, second
-    return _crossed_over(claim, sentence)
-
-
-def _crossed_over(claim: str, sentence: str) -> tuple[str, str] | None:
-    """Two stretches of the claim of which each stands in the sentence where the other should."""
-    found = [pair for pair in _stretches(claim, sentence) if all(map(_capital_words, pair))]
-    for (a, x), (b, y) in itertools.combinations(found, 2):
-        between = claim[claim.find(a) + len(a) : claim.rfind(b)]
-        if (
-            a.lower() == y.lower()
-            and b.lower() == x.lower()
-            and not re.fullmatch(r"[\s,]*(?:and|or|&)?[\s,]*", between)
-        ):
-            return a, b
     return None
 
 
@@ -104,10 +89,7 @@ def _other_name_in_place(claim: str, premise: str) -> str | None:
         sentence = premise[start:end]
         if len(wanted & set(content_words(sentence))) < CLOSE * len(wanted):
             continue
-        openers = _openers(claim, premise)
-        found = [
-            name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs, openers))
-        ]
+        found = [name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs))]
         if not found:
             return None  # this sentence says it with these names
         if name := next((name for name in found if name not in sentence or claim.count(name) == 1), None):
@@ -135,31 +117,16 @@ def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
     return found
 
 
-def _named(ours: str, theirs: str, openers: frozenset[str]) -> str | None:
+def _named(ours: str, theirs: str) -> str | None:
     """The name in our stretch, when theirs has quite another one."""
-    our_names, their_names = (
-        [word for word in _capital_words(text) if word not in openers] for text in (ours, theirs)
-    )
+    our_names, their_names = _capital_words(ours), _capital_words(theirs)
     if not our_names or not their_names:
         return None
     if {w.lower() for w in our_names} & {w.lower() for w in _WORD.findall(theirs)}:
         return None
     run = _CAPITALS[0].search(ours)
     name = run.group() if run else our_names[0]
-    spelled = f"{name} {theirs}".split()
-    if _initials(theirs) == name.replace(".", "") or _initials(name) in {
-        w.replace(".", "") for w in spelled[1:]
-    }:
-        return None
     return name if missing_names(f"of {name}", theirs) else None
-
-
-def _openers(claim: str, premise: str) -> frozenset[str]:
-    """Words that only open a sentence, as far as their capital and their ending tell: no names."""
-    found = (*names(claim), *names(premise))
-    sure = {word for name in found if name.certain for word in name.text.split()}
-    one = {word for text in (claim, premise) for word in _ONE.findall(text)}
-    return frozenset(name.text for name in found if everyday(name)) - sure - one
 
 
 def _capital_words(text: str) -> list[str]:
@@ -171,10 +138,6 @@ def _capital_words(text: str) -> list[str]:
         and word not in _PRONOUNS
         and not word.lower().endswith("ly")
     ]
-
-
-def _initials(text: str) -> str:
-    return "".join(word[0] for word in _WORD.findall(text) if word[0].isupper())
 
 
 def _agent(first: str, second: str, text: str) -> bool:
@@ -294,7 +257,7 @@ def _lacks(claim: str, name: Name, around: str) -> bool:
     """A thing's name, surely, that ``claim`` does not hold."""
     bare = _bare(name)
     sure = name.certain or bare != name.text or re.search(rf"[^\W_.][,;]? {re.escape(bare)}\b", around)
-    return bool(sure and bare.lower() not in NATIONS and missing_names(f"of {bare}", claim))
+    return bool(sure and missing_names(f"of {bare}", claim))
 
 
 def _holds_any(wanted: Sequence[str], text: str) -> bool:

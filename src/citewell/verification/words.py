@@ -170,3 +170,26 @@ def is_finite(word: str) -> bool:
 def is_doubtful(word: str) -> bool:
     """A form that is as often no verb."""
     return word in _DOUBTFUL
+
+
+WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+DETERMINERS = frozenset("the a an its their his her our this these those".split())
+"""What opens the name of a thing."""
+_AFTER_VERB = DETERMINERS | frozenset(
+    "in on at to from by for with of about over under more less no not nearly approximately around up down into as also only "
+    "all several some any new".split()
+)
+
+
+def is_clause(text: str) -> bool:
+    """Something stands before a finite verb; a word that may be another is one before an object."""
+    words = WORD.findall(text)
+    # Behind the first, a capital stays: a name is no verb ("May").
+    return any(
+        is_finite(word)
+        and before not in {"be", "been", "being", "having"}
+        and (not is_doubtful(word) or after in _AFTER_VERB or after[:1].isdigit())
+        for before, word, after in zip(
+            [words[0].lower(), *words[1:]] if words else [], words[1:], [*words[2:], ""], strict=False
+        )
+    )

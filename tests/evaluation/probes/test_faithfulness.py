@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from citewell.core.errors import GeneratorError, UsageError
-from citewell.core.ports import GenerationRequest
+from citewell.core.ports import Extraction, GenerationRequest, Reading
 from citewell.core.records import Draft, DraftClaim, Maker, Quote
 from citewell.evaluation.probes.faithfulness import (
     Faithfulness,
@@ -21,6 +21,7 @@ from citewell.evaluation.probes.faithfulness import (
     Sample,
 )
 from citewell.evaluation.probes.subjects import BlackBox, Generated, command, sample_of
+from citewell.generation import ExtractiveGenerator
 
 SOURCES = {
     "lisbon.txt": "The Lisbon office opened in 2014. The Lisbon office employs 120 engineers."
@@ -226,3 +227,47 @@ def test_our_generators_are_probed_through_their_port(memory: str, finding: Find
 
 def test_the_same_samples_give_the_same_report() -> None:
     assert probe(reads) == probe(reads)
+
+
+def shared(question: str, text: str) -> float:
+    wanted = {word[:4] for word in re.findall(r"\w+", question.lower())} - {"when", "was", "the", "did"}
+    return len(wanted & {word[:4] for word in re.findall(r"\w+", text.lower())}) / max(1, len(wanted))
+
+
+class Words:
+    """Ranks and reads by shared words."""
+
+    maker = Maker(name="fake/words", hash="sha256:words")
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        return [0.95 if shared(question, passage) >= 0.5 else 0.05 for passage in passages]
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        return [self._one(question, passage) for passage in passages]
+
+    def _one(self, question: str, passage: str) -> Reading:
+        spans = [(m.start(1), m.end()) for m in re.finditer(r"\s*([^.\n]+\.)", passage)]
+        best = max(spans, key=lambda at: shared(question, passage[at[0] : at[1]]), default=(0, 0))
+        if shared(question, passage[best[0] : best[1]]) < 0.5:
+            return Reading(candidates=(), no_answer=0.97)
+        return Reading(candidates=(Extraction(start=best[0], end=best[1], probability=0.95),), no_answer=0.03)
+
+
+def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> None:
+    table = pages.table(
+        [
+            ("Purchases of property, plant and equipment", ("758", "695")),
+            ("Net revenues", ("46,710", "44,538")),
+        ],
+        ("2022", "2021"),
+    )
+    question = "What was Acme's capital expenditure in FY2022?"
+    writer = ExtractiveGenerator(Words())
+    report = Faithfulness(subject=Generated(writer)).probe(
+        [Sample(id="capex", question=question, passages=(table,))]
+    )
+    (one,) = report.citations
+    assert (one.finding, one.outcome) == (Finding.FAITHFUL, Outcome.CHANGED)
+    assert one.swap is not None
+    assert one.swap.old == "758"
+    assert one.necessary is True

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from citewell.answering.journal import Ask
 from citewell.cli.program import app
-from citewell.core.config import Confidence, Config, Verification
+from citewell.core.config import Config, Verification
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Case, CaseSpan, Chunk, Passage, Status
 from citewell.evaluation.probes.poison import (
@@ -26,19 +26,17 @@ from citewell.evaluation.probes.poison import (
     OUTDATED,
     Poison,
     Target,
-    copied,
     handed,
     poisoned,
     target_of,
     verifier_for,
 )
-from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
+from citewell.evaluation.probes.poisoning import Poisoning, targets_of
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
-from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.models.fake import FakeEntailer
 from citewell.retrieval import Retrieved
 from citewell.retrieval.quarantine import instructions_in
-from citewell.verification.confidence.cards import FORMAT, Card, write_card
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 
 TEXT = (
@@ -103,8 +101,8 @@ def test_a_case_is_asked_with_the_groups_that_it_names(tmp_path: Path) -> None:
         knowledge_base.ingest(tmp_path / "docs", acl=["board"])
         targets, _ = targets_of([case], lambda name: TEXT)
         report = Poisoning(parts=knowledge_base.parts, kinds=()).probe(targets)
-    clean = {cell.place: cell for cell in report.cells if cell.defences == "all"}
-    assert {place: cell.accuracy.value for place, cell in clean.items()} == dict.fromkeys(Place, 1.0)
+    (clean,) = [cell for cell in report.cells if cell.defences == "all"]
+    assert clean.accuracy.value == 1.0
 
 
 @pytest.mark.parametrize("kind", list(Poison))
@@ -160,20 +158,6 @@ def test_nothing_to_poison_is_an_error(tmp_path: Path) -> None:
         Poisoning(parts=Assembly(tmp_path, Config())).probe([])
 
 
-def test_a_home_with_a_calibration_card_is_copied_with_its_thresholds(tmp_path: Path) -> None:
-    card = Card(
-        format=FORMAT, made_at="", citewell="", alpha=0.05, confidence=0.95, makers={}, prompts={},
-        corpus=None, config_hash="", config={}, labelled=(), promises=(), weighing=None,
-        settings={"verification.support_threshold": 0.74},
-    )  # fmt: skip
-    write_card(card, tmp_path / "card.json")
-    parts = Assembly(tmp_path, Config(confidence=Confidence(card="card.json")))
-    parts.__dict__ |= dict.fromkeys(("ranker", "extractor", "entailer", "generator"))
-    parts.__dict__["embedder"] = HashEmbedder()
-    with parts.evidence, copied(parts, parts) as copy:
-        assert copy.config.verification.support_threshold == 0.74
-
-
 @pytest.mark.slow
 def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
@@ -185,18 +169,16 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
         probe = Poisoning(parts=knowledge_base.parts, kinds=(Poison.INSTRUCTION,), counts=(1,))
         report = probe.probe(made())
         assert (fingerprint(home), knowledge_base.parts.index.version()) == before
-    cells = {(cell.place, cell.poison, cell.defences): cell for cell in report.cells}
-    assert len(cells) == len(report.cells) == 16
-    for place in Place:
-        assert cells[place, None, "all"].misled.value == 0.0
-        filtered = cells[place, Poison.INSTRUCTION, "all"]
-        assert filtered.misled.value == 0.0
-        assert filtered.set_aside > 0
-        bare = cells[place, Poison.INSTRUCTION, "no poison filter"]
-        assert bare.set_aside == 0
-        # Who verifies nothing cannot say which citations support their claims.
-        assert cells[place, Poison.INSTRUCTION, "no verification"].citation_precision.value is None
-    assert cells[Place.CONTEXT, Poison.INSTRUCTION, "none"].misled.value == 0.5
+    cells = {(cell.poison, cell.defences): cell for cell in report.cells}
+    assert len(cells) == len(report.cells) == 8
+    assert cells[None, "all"].misled.value == 0.0
+    filtered = cells[Poison.INSTRUCTION, "all"]
+    assert filtered.misled.value == 0.0
+    assert filtered.set_aside > 0
+    assert cells[Poison.INSTRUCTION, "no poison filter"].set_aside == 0
+    # Who verifies nothing cannot say which citations support their claims.
+    assert cells[Poison.INSTRUCTION, "no verification"].citation_precision.value is None
+    assert cells[Poison.INSTRUCTION, "none"].misled.value == 0.5
 
 
 def test_without_verification_a_claim_that_its_source_denies_is_shown() -> None:

@@ -20,8 +20,8 @@ from types import TracebackType
 import msgspec
 
 from citewell.core.errors import EvidenceError
+from citewell.core.files import make_folder
 from citewell.core.identity import hash_bytes
-from citewell.core.private import make_folder
 from citewell.core.records import Document
 from citewell.core.wal import empty_wal, open_wal
 from citewell.documents.evidence.catalogue import (

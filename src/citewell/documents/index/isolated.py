@@ -19,10 +19,10 @@ from typing import Any
 import msgspec
 
 from citewell.core.errors import IndexMismatchError, UsageError
+from citewell.core.files import replace_file
 from citewell.core.identity import hash_value
 from citewell.core.ports import Embedder, Hit, Listed, Vectors
 from citewell.core.records import Chunk
-from citewell.core.replacing import replace_file
 from citewell.documents.index.lance import SETS, TABLE, LanceIndex, Stored
 from citewell.documents.index.snapshot import Snapshot
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
+from citewell.core.files import make_folder
 from citewell.core.ports import Embedder, Hit, Vectors
-from citewell.core.private import make_folder
 from citewell.core.records import Chunk, Record
 from citewell.documents.index import rows
 from citewell.documents.index.conditions import list_of, one_of

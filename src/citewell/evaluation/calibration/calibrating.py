@@ -23,6 +23,7 @@ from citewell.evaluation.calibration.promises import (
     GRID,
     Scored,
     Unit,
+    Wanted,
     distinct,
     passed_promise,
     scored_claims,
@@ -76,23 +77,15 @@ class Evidence(Record, frozen=True, kw_only=True):
 
 
 class _Found(Record, frozen=True, kw_only=True):
-    """A question, where the evidence of each case that asks it stands, and what is found for it.
+    """A question, where its evidence stands, and what is found for it."""
 
-    Cases that ask the same with the same eyes get the same answer: they are one unit, under the first one's
-    ``id``, whatever ids they have.
-    """
-
-    cases: tuple[Case, ...]
-    located: tuple[Located, ...]
+    case: Case
+    located: Located
     passages: tuple[Passage, ...]
-
-    @property
-    def id(self) -> str:
-        return self.cases[0].id
 
 
 class _Rehearsed(Record, frozen=True, kw_only=True):
-    """What the pass makes of a question without borders; ``right`` as a run would judge it, by every case."""
+    """What the pass makes of a question without borders; ``right`` as a run would judge it."""
 
     id: str
     record: AuditRecord
@@ -122,16 +115,11 @@ def calibrate(
     notes += _repeats(
         "labelled claims", "one claim or group of claims, of the same sources", evidence.claims, claims
     )
-    steps = 2 * len(asked)
-    for cases in asked:
-        progress(len(found), steps, cases[0].id)
-        found.append(_found(bare, cases))
-    notes += [
-        f"case {case.id}: {located.problem}"
-        for one in found
-        for case, located in zip(one.cases, one.located, strict=True)
-        if located.problem
-    ]
+    for case in asked:
+        progress(len(found), 2 * len(asked), case.id)
+        passages = bare.search(case.question, groups=case.groups, top_k=HANDED_ON)
+        found.append(_Found(case=case, located=located_in(bare, case), passages=tuple(passages)))
+    notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
     if found:
         promises.append(_relevance(bare.config, found, terms, settings))
     promises += _proofs(bare, evidence, claims, terms, settings)
@@ -141,7 +129,7 @@ def calibrate(
         loose = bare.under(laid_over(bare.config, settings | _NO_BORDERS))
         rehearsed: list[_Rehearsed] = []
         for one in found:
-            progress(len(found) + len(rehearsed), steps, one.id)
+            progress(len(found) + len(rehearsed), 2 * len(asked), one.case.id)
             rehearsed.append(_rehearsed(loose, one))
         weighing, borders = _borders(bare.config, rehearsed, terms, settings)
         promises += borders
@@ -164,14 +152,12 @@ def _without_card(config: Config) -> Config:
     return msgspec.structs.replace(config, confidence=msgspec.structs.replace(config.confidence, card=""))
 
 
-def _by_question(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
-    """Those that ask the same with the same groups together, in order: they are no evidence of each other."""
-    asked: dict[tuple[str, frozenset[str]], list[Case]] = {}
+def _by_question(cases: Sequence[Case]) -> list[Case]:
+    """The first of those that ask the same with the same groups: the others are no evidence beside it."""
+    asked: dict[tuple[str, frozenset[str]], Case] = {}
     for case in cases:
-        asked.setdefault((" ".join(case.question.casefold().split()), frozenset(case.groups)), []).append(
-            case
-        )
-    return [tuple(group) for group in asked.values()]
+        asked.setdefault((" ".join(case.question.casefold().split()), frozenset(case.groups)), case)
+    return list(asked.values())
 
 
 def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[str]:
@@ -179,23 +165,15 @@ def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[st
     return [f"{repeats} {what} were repeats: {unit_says}, is one unit"] if repeats else []
 
 
-def _found(kb: KnowledgeBase, cases: tuple[Case, ...]) -> _Found:
-    passages = kb.search(cases[0].question, groups=cases[0].groups, top_k=HANDED_ON)
-    located = tuple(located_in(kb, case) for case in cases)
-    return _Found(cases=cases, located=located, passages=tuple(passages))
-
-
 def _rehearsed(kb: KnowledgeBase, found: _Found) -> _Rehearsed:
-    first = found.cases[0]
-    record = kb.rehearse(first.question, groups=first.groups)
+    case = found.case
+    record = kb.rehearse(case.question, groups=case.groups)
     shown = record.response_decision in (Decision.ANSWER.value, Decision.PARTIAL.value)
     observed = Observed(
         text=record.shown_response, claims=record.claims, passages=found.passages, answered=shown
     )
-    told = [judged_right(*one, observed)[0] for one in zip(found.cases, found.located, strict=True)]
-    known = [right for right in told if right is not None]
-    # Where its cases contradict each other, one of them is right that the answer is wrong.
-    return _Rehearsed(id=first.id, record=record, shown=shown, right=all(known) if known else None)
+    right, _ = judged_right(case, found.located, observed)
+    return _Rehearsed(id=case.id, record=record, shown=shown, right=right)
 
 
 # --- relevance ------------------------------------------------------------------------------------
@@ -207,36 +185,27 @@ def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: 
     right: list[float] = []
     unscored = 0
     for one in asked:
-        located = [
-            where
-            for case, where in zip(one.cases, one.located, strict=True)
-            if (case.spans or case.abstain) and not where.problem
-        ]
-        if not located:
+        if one.located.problem or not (one.case.spans or one.case.abstain):
             unscored += 1
             continue
         passages = [passage for passage in one.passages if passage.relevance is not None]
-        # What one of its cases calls no evidence is none.
-        holds = [all(said) for said in zip(*(hits(where, passages)[0] for where in located), strict=True)]
-        others = [passage for passage, is_held in zip(passages, holds, strict=True) if not is_held]
+        holds, _ = hits(one.located, passages)
+        others = [passage for passage, held in zip(passages, holds, strict=True) if not held]
         if others:
-            drawn = min(others, key=lambda passage: _drawn(one.id, passage))
-            wrong.append(drawn.relevance or 0.0)
-        best = max(
-            (p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held), default=None
-        )
-        right += [best] if best is not None else []
-    made = passed_promise(
-        "relevance",
-        f"of the passages found that hold none of the evidence, at most {terms.alpha:.0%} pass as relevant",
-        f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
-        wrong,
-        right,
+            wrong.append(min(others, key=lambda passage: _drawn(one.case.id, passage)).relevance or 0.0)
+        best = [p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held]
+        right += [max(best)] if best else []
+    wanted = Wanted(
+        name="relevance",
+        says=f"of the passages found that hold none of the evidence, at most {terms.alpha:.0%} pass as"
+        " relevant",
+        unit=f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
         fallback=config.retrieval.relevance_threshold,
         alpha=terms.alpha,
         confidence=terms.confidence,
         unscored=unscored,
     )
+    made = passed_promise(wanted, wrong, right)
     _use(settings, "retrieval.relevance_threshold", made)
     return made
 
@@ -276,18 +245,18 @@ def _proof(
     grid: Sequence[float],
     unscored: int,
 ) -> Promise:
-    made = shown_promise(
-        proof.value,
-        f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show one"
-        " that is unsupported",
-        f"an answer that has a claim proven so ({proof.value})",
-        units_of(scored, proof),
+    wanted = Wanted(
+        name=proof.value,
+        says=f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show"
+        " one that is unsupported",
+        unit=f"an answer that has a claim proven so ({proof.value})",
         fallback=fallback,
         alpha=terms.alpha,
         confidence=terms.confidence,
-        grid=grid,
+        grid=tuple(grid),
         unscored=unscored,
     )
+    made = shown_promise(wanted, units_of(scored, proof))
     if made.outcome is Outcome.NOT_MEASURED:
         return msgspec.structs.replace(made, note=_NO_CLAIMS)
     return made
@@ -314,27 +283,24 @@ def _borders(
         whole = one.record.response_decision == Decision.ANSWER.value
         answered.append(unit(score if whole else 0.0, one.right))
         shown.append(unit(score, one.right))
-    unscored = len(rehearsed) - len(known)
-    answer = shown_promise(
-        "answer",
-        f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",
-        "a case that is answered",
-        answered,
+    wanted = Wanted(
+        name="answer",
+        says=f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",
+        unit="a case that is answered",
         fallback=config.confidence.answer,
         alpha=terms.alpha,
         confidence=terms.confidence,
-        unscored=unscored,
+        unscored=len(rehearsed) - len(known),
     )
-    partial = shown_promise(
-        "partial",
-        f"at most {terms.partial_alpha:.0%} of what is shown at all (ANSWER or PARTIAL) is wrong",
-        "a case that is answered",
-        shown,
+    answer = shown_promise(wanted, answered)
+    wanted = msgspec.structs.replace(
+        wanted,
+        name="partial",
+        says=f"at most {terms.partial_alpha:.0%} of what is shown at all (ANSWER or PARTIAL) is wrong",
         fallback=config.confidence.partial,
         alpha=terms.partial_alpha,
-        confidence=terms.confidence,
-        unscored=unscored,
     )
+    partial = shown_promise(wanted, shown)
     _use(settings, "confidence.answer", answer)
     _use(settings, "confidence.partial", partial)
     if partial.threshold > answer.threshold:

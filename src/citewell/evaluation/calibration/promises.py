@@ -77,80 +77,57 @@ def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> 
     return high
 
 
-def shown_promise(
-    name: str,
-    says: str,
-    unit_says: str,
-    units: Sequence[Unit],
-    *,
-    fallback: float,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    grid: Sequence[float] = GRID,
-    unscored: int = 0,
-) -> Promise:
+class Wanted(Record, frozen=True, kw_only=True):
+    """A promise to be made: what it ``says`` of each ``unit``, the share of errors ``alpha`` that it allows
+    and the confidence it needs. ``fallback``: the threshold in use; ``unscored``: how many were not told."""
+
+    name: str
+    says: str
+    unit: str
+    fallback: float
+    alpha: float = 0.05
+    confidence: float = 0.95
+    grid: tuple[float, ...] = GRID
+    unscored: int = 0
+
+
+def shown_promise(wanted: Wanted, units: Sequence[Unit]) -> Promise:
     """At most ``alpha`` of what is *shown* is in error. ``coverage``: of the units with something right in
     them, the share of which something right is shown."""
     shown, wrong = sorted(u.highest for u in units), sorted(u.highest_wrong for u in units)
     reached = sorted(u.highest_right for u in units)
-    good = _from(reached, 0.0)
-    return _promise(
-        name, says, unit_says, len(units), lambda t: (_from(shown, t), _from(wrong, t)),
-        lambda t: _from(reached, t) / good if good else None,
-        fallback=fallback, alpha=alpha, confidence=confidence, grid=grid, unscored=unscored,
-        least=math.ceil(_from(shown, min(grid)) / START),
-    )  # fmt: skip
+    least = math.ceil(_from(shown, min(wanted.grid)) / START)
+    return _promise(wanted, len(units), lambda t: (_from(shown, t), _from(wrong, t)), reached, least)
 
 
-def passed_promise(
-    name: str,
-    says: str,
-    unit_says: str,
-    wrong: Sequence[float],
-    right: Sequence[float],
-    *,
-    fallback: float,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    unscored: int = 0,
-) -> Promise:
+def passed_promise(wanted: Wanted, wrong: Sequence[float], right: Sequence[float]) -> Promise:
     """At most ``alpha`` of what should *not* be let through (its scores: ``wrong``) is. ``coverage``: the
     share of ``right`` that is."""
-    bad, good = sorted(wrong), sorted(right)
-    return _promise(
-        name, says, unit_says, len(bad), lambda t: (len(bad), _from(bad, t)),
-        lambda t: _from(good, t) / len(good) if good else None,
-        fallback=fallback, alpha=alpha, confidence=confidence, grid=GRID, unscored=unscored, least=0,
-    )  # fmt: skip
+    bad = sorted(wrong)
+    return _promise(wanted, len(bad), lambda t: (len(bad), _from(bad, t)), sorted(right))
 
 
 def _promise(
-    name: str,
-    says: str,
-    unit_says: str,
+    wanted: Wanted,
     n: int,
     counted: Callable[[float], tuple[int, int]],
-    coverage: Callable[[float], float | None],
-    *,
-    fallback: float,
-    alpha: float,
-    confidence: float,
-    grid: Sequence[float],
-    unscored: int,
-    least: int,
+    reached: Sequence[float],
+    least: int = 0,
 ) -> Promise:
-    """The lowest threshold of ``grid`` (strictest first) that keeps the promise; ``fallback`` is the one in
-    use where none does: its rate and bound are then told, and promise nothing."""
+    """The lowest threshold of the grid that keeps the promise; the fallback where none does: its rate and
+    bound are then told, and promise nothing. ``counted``: what is shown at a threshold, and the errors in it;
+    ``reached``: up to which threshold each of what is right is shown."""
+    alpha, confidence = wanted.alpha, wanted.confidence
     needed = units_needed(0, alpha, confidence)
-    counts = {threshold: counted(threshold) for threshold in grid}
-    tested = [t for t in grid if counts[t][0] >= max(needed, least)]
+    counts = {threshold: counted(threshold) for threshold in wanted.grid}
+    tested = [t for t in wanted.grid if counts[t][0] >= max(needed, least)]
     kept_at = []
     for threshold in tested:
         shown, errors = counts[threshold]
         if not kept(errors, shown, alpha, confidence):
             break
         kept_at.append(threshold)
-    used = kept_at[-1] if kept_at else fallback
+    used = kept_at[-1] if kept_at else wanted.fallback
     outcome, note = Outcome.HOLDS, ""
     if not n:
         outcome, note = Outcome.NOT_MEASURED, "nothing was labelled"
@@ -161,10 +138,11 @@ def _promise(
     elif not kept_at:
         outcome, note = _failed(tested[0], *counts[tested[0]], alpha, confidence)
     shown, errors = counted(used)
+    good = _from(reached, 0.0)
     return Promise(
-        name=name,
-        says=says,
-        unit=unit_says,
+        name=wanted.name,
+        says=wanted.says,
+        unit=wanted.unit,
         threshold=used,
         alpha=alpha,
         n=n,
@@ -172,9 +150,9 @@ def _promise(
         errors=errors,
         rate=errors / shown if shown else None,
         bound=upper_bound(errors, shown, confidence) if shown else None,
-        coverage=coverage(used),
+        coverage=_from(reached, used) / good if good else None,
         outcome=outcome,
-        unscored=unscored,
+        unscored=wanted.unscored,
         note=note,
     )
 

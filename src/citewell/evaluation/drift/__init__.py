@@ -1,6 +1,5 @@
-"""Quality over time: what the log says of it, where it changed, who is told."""
+"""Quality over time: what the log says of it, where it changed, which alerts fire."""
 
-from citewell.evaluation.drift.alerts import tell
 from citewell.evaluation.drift.drifting import (
     BY,
     Canary,
@@ -12,4 +11,4 @@ from citewell.evaluation.drift.drifting import (
     drift_metrics,
 )
 
-__all__ = ["BY", "Canary", "Drift", "Metric", "Point", "canary", "drift", "drift_metrics", "tell"]
+__all__ = ["BY", "Canary", "Drift", "Metric", "Point", "canary", "drift", "drift_metrics"]

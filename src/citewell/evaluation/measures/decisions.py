@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from citewell.evaluation.intervals import Point
 from citewell.evaluation.judging import Judged
 from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
-from citewell.evaluation.results import Bin, RiskPoint, Score
+from citewell.evaluation.results import Score
 
 REFUSED = -1.0
 """The confidence under which every answer stands before every refusal."""
@@ -94,25 +94,6 @@ def excess_aurc(points: Sequence[Point]) -> float | None:
     return area - (best or 0.0)
 
 
-def risk_coverage(points: Sequence[Point]) -> tuple[RiskPoint, ...]:
-    """The curve: one point for each confidence that occurs, surest first; none where one is unknown."""
-    if not _ordered(points):
-        return ()
-    ordered = sorted(points, reverse=True)
-    curve, wrong = [], 0.0
-    for rank, (confidence, loss) in enumerate(ordered, 1):
-        wrong += loss
-        if rank == len(ordered) or ordered[rank][0] != confidence:
-            curve.append(
-                RiskPoint(
-                    coverage=rank / len(ordered),
-                    risk=wrong / rank,
-                    confidence=None if confidence == REFUSED else confidence,
-                )
-            )
-    return tuple(curve)
-
-
 def _ordered(points: Sequence[Point]) -> bool:
     return all(confidence != UNKNOWN for confidence, _ in points)
 
@@ -150,7 +131,6 @@ def gate_wrongly_open(judged: Judged) -> Score:
     return _gate(judged, answerable=False)
 
 
-RISK = Measure(name="aurc", of=risk, better=-1, over=aurc)
 ABSTENTION: tuple[Measure, ...] = (
     Measure(name="coverage", of=coverage, better=0, bounded=True),
     Measure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
@@ -158,7 +138,7 @@ ABSTENTION: tuple[Measure, ...] = (
     Measure(name="abstention_balance", of=balanced, over=balance),
     Measure(name="right_outcome", of=right_outcome, bounded=True),
     Measure(name="right_when_answered", of=right_when_answered, bounded=True),
-    RISK,
+    Measure(name="aurc", of=risk, better=-1, over=aurc),
     Measure(name="e_aurc", of=risk, better=-1, over=excess_aurc),
     Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
     Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
@@ -188,42 +168,22 @@ def support(judged: Judged) -> Score:
     return Score(points=((judged.observed.support, float(judged.observed.supported)),))
 
 
-def bins(points: Sequence[Point]) -> tuple[Bin, ...]:
-    """Of equal width over [0, 1]; 1 itself is in the last. Empty ones are there, with None."""
-    inside: list[list[Point]] = [[] for _ in range(BINS)]
-    for point in points:
-        inside[min(int(point[0] * BINS), BINS - 1)].append(point)
-    return tuple(
-        Bin(
-            low=number / BINS,
-            high=(number + 1) / BINS,
-            n=len(found),
-            predicted=sum(p for p, _ in found) / len(found) if found else None,
-            observed=sum(label for _, label in found) / len(found) if found else None,
-        )
-        for number, found in enumerate(inside)
-    )
-
-
 def expected_calibration_error(points: Sequence[Point]) -> float | None:
-    if not points:
-        return None
-    return sum(
-        found.n / len(points) * abs(found.predicted - found.observed)
-        for found in bins(points)
-        if found.predicted is not None and found.observed is not None
-    )
+    """Over ten bins of equal width; 1 itself is in the last."""
+    inside: dict[int, list[Point]] = {}
+    for point in points:
+        inside.setdefault(min(int(point[0] * BINS), BINS - 1), []).append(point)
+    gaps = [abs(sum(p for p, _ in found) - sum(label for _, label in found)) for found in inside.values()]
+    return sum(gaps) / len(points) if points else None
 
 
 def brier(points: Sequence[Point]) -> float | None:
     return sum((p - label) ** 2 for p, label in points) / len(points) if points else None
 
 
-CONFIDENCE = Measure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error)
-SUPPORT = Measure(name="ece_support", of=support, better=-1, over=expected_calibration_error)
 CALIBRATION: tuple[Measure, ...] = (
-    CONFIDENCE,
+    Measure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error),
     Measure(name="brier_confidence", of=confidence, better=-1, over=brier),
-    SUPPORT,
+    Measure(name="ece_support", of=support, better=-1, over=expected_calibration_error),
     Measure(name="brier_support", of=support, better=-1, over=brier),
 )

@@ -3,20 +3,14 @@
 In: a :class:`Target`, a question with its right answer and the sentence that gives it; parts of a home. Out:
 poisoned documents, made by exact code from the target, so that a wrong answer can be told by the false fact
 in it; the record of a rehearsed pass: the real pass, in which a retriever that has found already, or an open
-gate, stands in. Nothing is sealed, and the home is not changed: what is added to an index is added to a
-throw-away copy. Knows nothing about rates or what was shown.
+gate, stands in. Nothing is sealed, and the home is not changed. Knows nothing about rates or what was shown.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import shutil
-import sqlite3
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
@@ -30,7 +24,7 @@ from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import TextReader
 from citewell.evaluation.probes.editing import INVENTED, fact_pattern, swap_for
-from citewell.retrieval import Filters, Retrieved, Retriever
+from citewell.retrieval import Filters, Retrieved
 from citewell.retrieval.gate import GateResult
 from citewell.verification.checking import Checker
 from citewell.verification.evidence import ClaimEvidence
@@ -201,24 +195,6 @@ def handed(
     return _rehearsed(parts, target, defences, given, _Both(memory, parts.evidence))
 
 
-def asked(parts: Assembly, target: Target, defences: Defences) -> Rehearsed:
-    """The pass over an index that holds what was added."""
-    settings = parts.config.retrieval
-    if not defences.threshold:
-        settings = msgspec.structs.replace(settings, relevance_threshold=0.0)
-    retriever = Retriever(parts.index, parts.ranker, settings)
-    return _rehearsed(parts, target, defences, retriever, parts.evidence)
-
-
-def add(copy: Assembly, documents: Sequence[Document]) -> None:
-    """To the index of a copy."""
-    with copy.index.writer():
-        for document in documents:
-            copy.evidence.put(document)
-        copy.index.add(_chunks(copy, documents))
-        copy.index.publish()
-
-
 def _chunks(parts: Assembly, documents: Sequence[Document]) -> list[Chunk]:
     return [chunk for document in documents for chunk in chunk_document(document, parts.config.chunking)]
 
@@ -293,52 +269,3 @@ class _Both:
     def get(self, version: str, document_id: str = "") -> Document:
         store = self._added if document_id.startswith(FOLDER) else self._stored
         return cast(Document, store.get(version, document_id))
-
-
-_REMEMBERED = 20_000
-"""Pairs that the models of the probe keep, some 4 kB each: each pass reads nearly the same passages."""
-
-
-def remembering(parts: Assembly, home: Path) -> Assembly:
-    """Parts over ``home`` with the models of ``parts`` behind a large memory."""
-    from citewell.knowledge.assembly import EMBEDDED, Assembly
-    from citewell.models.onnx.reading import ReadingModel, RememberingReading
-    from citewell.models.remembering import RememberingEntailer
-
-    # A copy has its own log, wherever that of the home is; what the probe does is not sealed in either.
-    alone = msgspec.structs.replace(parts.config.audit, database="", witnesses=())
-    config = msgspec.structs.replace(parts.config, audit=alone)
-    made = Assembly(home, config, parts.clock)
-    made.__dict__["embedder"] = parts.embedder
-    made.__dict__["entailer"] = RememberingEntailer(parts.entailer, limit=_REMEMBERED)
-    if EMBEDDED in (config.ranker, config.extractor):
-        made.__dict__["reading"] = RememberingReading(ReadingModel.shared(), limit=_REMEMBERED)
-    return made
-
-
-@contextmanager
-def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
-    """A throw-away copy of the home's index and evidence, with the models of ``models``."""
-    from citewell.knowledge.assembly import Assembly
-
-    with tempfile.TemporaryDirectory(prefix="citewell-poison-") as folder:
-        home = Path(folder) / "home"
-        home.mkdir()
-        # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
-        cardless = msgspec.structs.replace(models.config.confidence, card="")
-        copy = Assembly(home, msgspec.structs.replace(models.config, confidence=cardless), models.clock)
-        # Its own log begins before its documents come: a home that has some begins none.
-        copy.log.size()
-        # Nobody may write meanwhile: a file copied in the middle of that is torn.
-        with parts.index.writer():
-            shutil.copytree(parts.home / "index", home / "index")
-            stored = f"{(parts.home / 'evidence.sqlite').resolve().as_uri()}?mode=ro"
-            whole = sqlite3.connect(home / "evidence.sqlite")
-            with closing(sqlite3.connect(stored, uri=True)) as living, closing(whole):
-                living.backup(whole)
-        for name in ("embedder", "ranker", "extractor", "entailer", "generator"):
-            copy.__dict__[name] = getattr(models, name)
-        try:
-            yield copy
-        finally:
-            copy.close()

@@ -1,10 +1,9 @@
 """How much poison an answer survives, and which defence is worth what.
 
 In: a home and cases with an expected answer and the span that gives it. Out: a :class:`PoisoningReport`: for
-each kind of poison, growing rates of it, in the context or in the index, and each set of defences: accuracy,
-answers misled, abstentions, citation precision, with n and exact intervals. In the *context* the poison
-stands before what was retrieved, whatever retrieval would have said of it; in the *index* it has to be found,
-in a throw-away copy of the home. The pass is the real one, rehearsed: nothing is sealed, nothing in the home
+each kind of poison, growing rates of it, and each set of defences: accuracy, answers misled, abstentions,
+citation precision, with n and exact intervals. The poison stands before what was retrieved, whatever
+retrieval would have said of it. The pass is the real one, rehearsed: nothing is sealed, nothing in the home
 changes. Knows nothing about how poison is written: :mod:`citewell.evaluation.probes.poison` does.
 """
 
@@ -13,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import EvidenceError, UsageError
@@ -35,12 +33,8 @@ from citewell.evaluation.probes.poison import (
     Poison,
     Rehearsed,
     Target,
-    add,
-    asked,
-    copied,
     handed,
     poisoned,
-    remembering,
     target_of,
 )
 from citewell.evaluation.results import Result
@@ -54,18 +48,12 @@ RATES = (1, 3, 5)
 """Poisoned documents a question; a pass reads five passages."""
 
 
-class Place(StrEnum):
-    CONTEXT = "context"
-    INDEX = "index"
-
-
 class Cell(Record, frozen=True, kw_only=True):
     """One line of the table. ``misled``: answers that say the false fact; ``silently``: of those, without a
     conflict shown beside it. ``citation_precision``: shown citations whose span supports the claim,
     not measured where nothing verifies; ``clean_citations``: those that stand in no poisoned document;
     ``set_aside``: passages that the poison filter quarantined."""
 
-    place: Place
     poison: Poison | None
     count: int
     defences: str
@@ -114,57 +102,29 @@ class Poisoning:
     counts: Sequence[int] = RATES
     told: Callable[[str], None] = lambda _: None
 
-    def probe(
-        self, targets: Sequence[Target], places: Sequence[Place] = tuple(Place), left_out: Sequence[str] = ()
-    ) -> PoisoningReport:
+    def probe(self, targets: Sequence[Target], left_out: Sequence[str] = ()) -> PoisoningReport:
         """Raises UsageError when there is no target."""
         if not targets:
             raise UsageError(
                 "no case can be poisoned", hint="cases need an expected answer that stands in their span"
             )
-        cells: list[Cell] = []
-        with copied(self.parts, remembering(self.parts, self.parts.home)) as copy:
-            runners = {Place.CONTEXT: self._in_context, Place.INDEX: self._in_index}
-            for cell in (cell for place in places for cell in runners[place](targets, copy)):
-                kind = cell.poison.value if cell.poison else "clean"
-                self.told(f"{cell.place.value}, {kind} {cell.count}, defences: {cell.defences}")
-                cells.append(cell)
-            makers = tuple(maker.name for maker in copy.answering.makers)
-        return PoisoningReport(
-            cells=tuple(cells), cases=len(targets), left_out=tuple(left_out), makers=makers
-        )
-
-    def _in_context(self, targets: Sequence[Target], copy: Assembly) -> Iterator[Cell]:
+        parts = self.parts
         clean = {
-            target.id: copy.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
+            target.id: parts.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
             for target in targets
         }
+        cells: list[Cell] = []
         for poison, count, sets in self._plan():
             added = {one.id: poisoned(poison, one, count) if poison else [] for one in targets}
             for defences in sets:
-                passes = [handed(copy, one, clean[one.id], added[one.id], defences) for one in targets]
-                yield _cell(Place.CONTEXT, poison, count, defences, targets, passes)
-
-    def _in_index(self, targets: Sequence[Target], copy: Assembly) -> Iterator[Cell]:
-        """One copy for all kinds: what the last one added is taken out before the next."""
-        there: set[str] = set()
-        last: Poison | None = None
-        for poison, count, sets in self._plan():
-            if poison is not last:
-                copy.index.remove(there)
-                there, last = set(), poison
-            if poison:
-                documents = [
-                    document
-                    for target in targets
-                    for document in poisoned(poison, target, count)
-                    if document.document_id not in there
-                ]
-                there |= {document.document_id for document in documents}
-                add(copy, documents)
-            for defences in sets:
-                passes = [asked(copy, target, defences) for target in targets]
-                yield _cell(Place.INDEX, poison, count, defences, targets, passes)
+                kind = poison.value if poison else "clean"
+                self.told(f"{kind} {count}, defences: {defences.name}")
+                passes = [handed(parts, one, clean[one.id], added[one.id], defences) for one in targets]
+                cells.append(_cell(poison, count, defences, targets, passes))
+        makers = tuple(maker.name for maker in parts.answering.makers)
+        return PoisoningReport(
+            cells=tuple(cells), cases=len(targets), left_out=tuple(left_out), makers=makers
+        )
 
     def _plan(self) -> Iterator[tuple[Poison | None, int, tuple[Defences, ...]]]:
         yield None, 0, (ALL, NO_DEFENCE)
@@ -174,7 +134,6 @@ class Poisoning:
 
 
 def _cell(
-    place: Place,
     poison: Poison | None,
     count: int,
     defences: Defences,
@@ -197,7 +156,6 @@ def _cell(
         supported.append([_supports(citation) if defences.verification else None for citation in cited])
         clean.append([not citation.document_id.startswith(FOLDER) for citation in cited])
     return Cell(
-        place=place,
         poison=poison,
         count=count,
         defences=defences.name,

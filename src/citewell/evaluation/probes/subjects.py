@@ -2,9 +2,8 @@
 
 A writer takes a question and an edited context and gives claims with their citations: a :class:`Generated` is
 any of our generators, a language model behind a server among them; a :class:`BlackBox` any function of a
-question and sources that returns text with markers. Samples come from a case file, or from live traffic: what
-people asked, with the passages that their answers were written from; the read is on the log. Knows nothing
-about verdicts.
+question and sources that returns text with markers. Samples come from a case file. Knows nothing about
+verdicts.
 """
 
 from __future__ import annotations
@@ -14,43 +13,22 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b
-from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
-
-from citewell.audit.question import AuditQuery, moment
-from citewell.core.access import EVALUATION
-from citewell.core.errors import CitewellError, GeneratorError, UsageError
+from citewell.core.errors import GeneratorError, UsageError
 from citewell.core.identity import chunk_id, hash_text
-from citewell.core.ports import (
-    GenerationRequest,
-    Generator,
-)
-from citewell.core.records import (
-    AuditRecord,
-    Chunk,
-    DraftClaim,
-    Kind,
-    Maker,
-    Passage,
-    Record,
-    RetrievalResult,
-)
+from citewell.core.ports import GenerationRequest, Generator
+from citewell.core.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.evaluation.cases import json_lines
 from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
 from citewell.questions.aspects import split_aspects
-from citewell.retrieval import Filters
 from citewell.retrieval.quarantine import set_poison_aside
 from citewell.verification.claims import parse_answer, resolve_label
 from citewell.verification.words import overlap
 
 if TYPE_CHECKING:
-    from citewell.core.ports import IndexSnapshot
     from citewell.knowledge.home import KnowledgeBase
 
 COMMAND_TIMEOUT_S = 120.0
@@ -70,12 +48,11 @@ class Cite(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """A question and what its writer reads; ``filters`` are those that it is asked with."""
+    """A question and what its writer reads."""
 
     id: str
     question: str
     passages: tuple[Passage, ...]
-    filters: Filters = Filters()
 
 
 class Said(Record, frozen=True, kw_only=True):
@@ -241,9 +218,6 @@ def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
     return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
 
 
-_END = 1 << 40
-
-
 def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
     """From texts that a caller hands in."""
     passages = []
@@ -273,67 +247,6 @@ def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sampl
     return samples
 
 
-def live_samples(
-    knowledge_base: KnowledgeBase,
-    *,
-    since: str = "7d",
-    reader: str = "",
-    seed: int = 0,
-    most: int | None = None,
-) -> list[Sample]:
-    """Answers given since then, in an order drawn with ``seed``, at most ``most`` of them held in memory;
-    what was erased or expired is not among them."""
-    asked = AuditQuery(since=moment(since, knowledge_base.now()))
-    index = cache(lambda version: _at(knowledge_base, version))
-    # Drawn among those whose passages can still be read, or few of ``most`` would be left of an older log.
-    records = (
-        record
-        for record in knowledge_base.audit.every(asked, reader=reader)
-        if _answered(record) and index(record.index_version) is not None
-    )
-
-    def drawn(record: AuditRecord) -> bytes:
-        return blake2b(f"{seed}/{record.request_id}".encode(), digest_size=8).digest()
-
-    first = sorted(records, key=drawn) if most is None else nsmallest(most, records, key=drawn)
-    made = (live_sample(knowledge_base, record) for record in first)
-    return [sample for sample in made if sample is not None]
-
-
-def live_sample(knowledge_base: KnowledgeBase, record: AuditRecord) -> Sample | None:
-    """The question of a record, as it was asked, with the passages that were used; None where one is not
-    there any more."""
-    used = [one for one in record.retrieval_results if one.was_used_in_generation]
-    passages = [_passage(knowledge_base, record.index_version, one) for one in used]
-    if not passages or any(passage is None for passage in passages):
-        return None
-    whole = tuple(passage for passage in passages if passage is not None)
-    filters = msgspec.convert(record.parameters.get("filters") or {}, Filters)
-    return Sample(id=record.request_id, question=record.user_query, passages=whole, filters=filters)
-
-
-def _answered(record: AuditRecord) -> bool:
-    from citewell.audit.bodies import UNREADABLE
-
-    asked = record.user_query not in ("", *UNREADABLE) and record.user != EVALUATION
-    return asked and bool(record.claims) and not record.error
-
-
-def _passage(knowledge_base: KnowledgeBase, index_version: str, result: RetrievalResult) -> Passage | None:
-    snapshot = _at(knowledge_base, index_version)
-    for chunk in snapshot.between(result.document_id, 0, _END) if snapshot else ():
-        if chunk.chunk_id == result.chunk_id:
-            return Passage(chunk=chunk, relevance=result.reranker_score, relevant=True, used=True)
-    return None
-
-
-def _at(knowledge_base: KnowledgeBase, index_version: str) -> IndexSnapshot | None:
-    try:
-        return knowledge_base.parts.index.at(index_version)
-    except CitewellError:
-        return None
-
-
 def _case(given: dict[str, Any], number: int, where: str, knowledge_base: KnowledgeBase | None) -> Sample:
     if not isinstance(given.get("question"), str):
         raise UsageError(f"{where} has no question", hint='as in {"id": "1", "question": "..."}')
@@ -345,7 +258,7 @@ def _case(given: dict[str, Any], number: int, where: str, knowledge_base: Knowle
     groups = tuple(str(group) for group in given.get("groups") or ())
     found = set_poison_aside(question, knowledge_base.search(question, groups=groups))
     usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
-    return Sample(id=name, question=question, passages=usable, filters=Filters(groups=groups))
+    return Sample(id=name, question=question, passages=usable)
 
 
 def _sources(given: Any, where: str) -> dict[str, str]:

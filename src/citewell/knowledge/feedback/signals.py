@@ -1,4 +1,4 @@
-"""The seven things users do that tell of an answer's worth, the flags they raise, and the stage that failed.
+"""The six things users do that tell of an answer's worth, the flags they raise, and the stage that failed.
 
 In: what was done, to which answer; the answer's record. Out: values. Knows nothing about stores.
 """
@@ -18,7 +18,6 @@ class Signal(StrEnum):
     THUMBS_UP = "thumbs_up"
     REPHRASED_QUERY = "rephrased_query"
     FOLLOW_UP_CORRECTION = "follow_up_correction"
-    NO_ENGAGEMENT = "no_engagement"  # in older logs; nothing finds it any more
     CITATION_OPENED = "citation_opened"
     COPIED = "copied"
 

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from citewell.audit.database import Database, Row
+from citewell.audit.schema import Step, migrate
 from citewell.core.identity import plain
 from citewell.core.records import Case, Record
 from citewell.knowledge.feedback.signals import Feedback
-from citewell.knowledge.schema import Step, migrate
 
 ACCEPTED, DISMISSED = "accepted", "dismissed"
 SOMEBODY = "[erased]"
@@ -30,12 +30,10 @@ _FIRST: Step = (
     "CREATE INDEX feedback_by_request ON feedback(request_id, number)",
     "CREATE INDEX feedback_by_time ON feedback(timestamp, signal)",
     "CREATE INDEX feedback_by_person ON feedback(person)",
-    "CREATE TABLE shown(request_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
-    " engaged INTEGER NOT NULL)",
     "CREATE TABLE reviews(request_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " reviewer TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL)",
 )
-STEPS: tuple[Step, ...] = (_FIRST, ("DROP TABLE shown",))
+STEPS: tuple[Step, ...] = (_FIRST,)
 """Append here, never change what stands."""
 
 _COLUMNS = (

@@ -19,7 +19,17 @@ from citewell.audit.bodies import UNREADABLE
 from citewell.audit.entries import EntryKind
 from citewell.audit.keys import asker
 from citewell.core.errors import EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Document, Record, Standing, Status, Verdict
+from citewell.core.records import (
+    AuditRecord,
+    Citation,
+    Claim,
+    Document,
+    Record,
+    Standing,
+    Status,
+    Supersession,
+    Verdict,
+)
 from citewell.core.sentences import sentence_spans
 from citewell.documents.supersession import superseded
 
@@ -115,10 +125,12 @@ class Revisiting:
         verifier: Verifier,
         day: str = "",
         sees: Callable[[Iterable[str]], bool] = lambda acl: True,
+        counts: Callable[[Supersession], bool] = lambda one: True,
     ) -> None:
         """``day``: today, as an ISO date; what is superseded on it has changed, as far as a document says so
-        that the caller ``sees``."""
+        that the caller ``sees`` and whose word ``counts``."""
         self._evidence, self._verifier, self._day, self._sees = evidence, verifier, day, sees
+        self._counts = counts
         self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
         self._latest: dict[str, Document | EvidenceError] = {}
         self._then: dict[tuple[str, str], str] = {}
@@ -181,7 +193,14 @@ class Revisiting:
         for one in superseded(self._evidence, [placed.document_id]):
             met = placed.start < one.end and one.start < placed.end and placed.version == one.what_version
             seen = not one.by or self._sees(self._evidence.access([one.by]).get(one.by) or ())
-            if day and met and seen and one.holds(day) and one.standing is not Standing.EARLY:
+            if (
+                day
+                and met
+                and seen
+                and self._counts(one)
+                and one.holds(day)
+                and one.standing is not Standing.EARLY
+            ):
                 text = ""
                 if one.by:
                     document = self._evidence.get(one.by_version, one.by)

@@ -24,7 +24,7 @@ from citewell.core.ports import Candidate
 from citewell.core.records import Entailment
 from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS, judge_folder
-from citewell.models.onnx.session import Session, Tokens
+from citewell.models.onnx.session import Tokens, open_session
 from citewell.models.onnx.windows import WindowRule
 from citewell.models.remembering import Memory
 from citewell.verification.support import log_odds, logistic
@@ -48,7 +48,7 @@ class OnnxEntailer:
     def __init__(
         self, folder: Path = WEIGHTS / "entailer", *, threads: int = 0, by_sentence: bool = True
     ) -> None:
-        self.session = Session(folder, threads=threads)
+        self.session = open_session(folder, threads=threads)
         self.maker = self.session.maker
         card = self.session.card
         self._order = [card["labels"].index(label) for label in ("entailment", "neutral", "contradiction")]

@@ -9,8 +9,9 @@ about what the arrays mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ from citewell.core.records import Maker
 from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_card
 
 Arrays = list[NDArray[np.float32]]
+MOST_HELD = 2_048
+"""Tokens of texts whose keys and values are held at once: some 75 kB each of the judge."""
 
 
 class Tokens(NamedTuple):
@@ -67,3 +70,60 @@ class Session:
             "token_type_ids": np.array([sequence.types], dtype=np.int64),
         }
         return [output[0] for output in self._onnx.run(None, feed)]
+
+
+class TextOnceSession(Session):
+    """Of a model whose text attends to itself alone: each text is read once for all that is asked of it, and
+    what comes out of a sequence does not depend on the others."""
+
+    def run(self, sequences: Sequence[Tokens]) -> list[Arrays]:
+        """Logits and "it answers" for each sequence, in order, without their batch axis."""
+        by_text: dict[tuple[int, ...], list[int]] = {}
+        for number, sequence in enumerate(sequences):
+            by_text.setdefault(tuple(sequence.ids[: sequence.types.index(1)]), []).append(number)
+        found: dict[int, Arrays] = {}
+        held: list[tuple[int, ...]] = []
+        for text in by_text:
+            if held and sum(map(len, (*held, text))) > MOST_HELD:
+                found |= self._of(held, by_text, sequences)
+                held = []
+            held.append(text)
+        found |= self._of(held, by_text, sequences)
+        return [found[number] for number in range(len(sequences))]
+
+    def _of(
+        self,
+        texts: Sequence[tuple[int, ...]],
+        by_text: Mapping[tuple[int, ...], Sequence[int]],
+        sequences: Sequence[Tokens],
+    ) -> dict[int, Arrays]:
+        asked = [(number, text) for text in texts for number in by_text[text]]
+        rest = {number: sequences[number].ids[len(text) :] for number, text in asked}
+        read(sum(map(len, (*texts, *rest.values()))), self._cost)
+        past = dict(zip(texts, self._pool.map(self._text, texts), strict=True))
+        outputs = self._pool.map(lambda one: self._asked(rest[one[0]], past[one[1]]), asked)
+        return {number: output for (number, _), output in zip(asked, outputs, strict=True)}
+
+    @cached_property
+    def _nothing(self) -> NDArray[np.float32]:
+        """What stands before a text."""
+        (shape,) = (each.shape for each in self._onnx.get_inputs() if each.name == "past")
+        return np.zeros([size if isinstance(size, int) else 0 for size in shape], dtype=np.float32)
+
+    def _text(self, ids: Sequence[int]) -> NDArray[np.float32]:
+        feed = {"input_ids": np.array([ids], dtype=np.int64), "past": self._nothing}
+        present: NDArray[np.float32] = self._onnx.run(["present"], feed)[0]
+        return present
+
+    def _asked(self, ids: Sequence[int], past: NDArray[np.float32]) -> Arrays:
+        feed = {"input_ids": np.array([ids], dtype=np.int64), "past": past}
+        return [output[0] for output in self._onnx.run(["logits", "answered"], feed)]
+
+
+SESSIONS: dict[str, type[Session]] = {"pair": Session, "text once": TextOnceSession}
+"""By what a card says of its graph; "pair" where it says nothing."""
+
+
+def open_session(folder: Path, *, threads: int = 0) -> Session:
+    """The model in ``folder``; raises as :class:`Session`."""
+    return SESSIONS[read_card(folder).get("graph", "pair")](folder, threads=threads)

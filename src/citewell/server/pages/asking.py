@@ -147,7 +147,7 @@ def feedback(
     reason: Field = "",
 ) -> Response:
     with looking_up():
-        posting.kb.seeing.request(request_id)
+        posting.kb.visibility.request(request_id)
     meta = {"reason": reason.strip()} if reason.strip() else {}
     posting.kb.feedback(request_id, signal, user=posting.caller.user, claim=claim, meta=meta)
     place = f"claim-{claim}" if claim else "answer"

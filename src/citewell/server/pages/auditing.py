@@ -71,12 +71,12 @@ def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "d
     if not all(given.values()):
         return RedirectResponse(address("/audit", **given), status_code=303)
     asked = {name: given[name] for name in FILTERS if name in given}
-    found: dict[str, Any] = {"records": (), "following": "", "expired": 0, "counts": None, "chart": None}
+    found: dict[str, Any] = {"records": (), "following": "", "counts": None, "chart": None}
     problem = None
     try:
         query = _query(reading.kb, asked)
         page = reading.kb.audit.query(msgspec.structs.replace(query, cursor=cursor))
-        found["records"], found["expired"] = page.records, len(page.expired)
+        found["records"] = page.records
         if page.next:
             found["following"] = address("/audit", **given | {"cursor": page.next})
         found["counts"] = counts = reading.kb.audit.counts(query, by=by, of=of)

@@ -196,7 +196,7 @@ def _one(
         after=waiting[at + 1] if 0 <= at + 1 < len(waiting) else "",
         answer=shown(found.record, visit.kb),
         offered=passages_read(found.record, visit.kb, sentences=True),
-        may_read=visit.kb.seeing.record(found.record),
+        may_read=visit.kb.visibility.record(found.record),
         spans=spans or (found.case.spans if found.case else ()),
         expected=expected or (found.case.expected if found.case else ""),
     )

@@ -84,7 +84,7 @@ def feedback(
     """What somebody did with an answer that they may see."""
     kb = here.kb_for(caller)
     with looking_up():
-        kb.seeing.request(said.request_id)
+        kb.visibility.request(said.request_id)
     return reply(
         kb.feedback(said.request_id, said.signal, user=caller.user, claim=said.claim, meta=said.meta)
     )

@@ -202,7 +202,7 @@ def _closed(here: Site, caller: Caller, request_id: str) -> bool:
         here.kb.parts.log.get(request_id)
     except UsageError:
         return False  # nothing is sealed yet
-    return not here.kb_for(caller).seeing.all_of([request_id])
+    return not here.kb_for(caller).visibility.all_of([request_id])
 
 
 def _replayed(here: Site, caller: Caller, request_id: str) -> list[Event]:

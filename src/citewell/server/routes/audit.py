@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
 Auditor = Annotated[Caller, Depends(require(scope=Scope.AUDIT))]
 """Everybody may ask: the core shows an asker their own records, an auditor others' too."""
-MEDIA = {".csv": "text/csv", ".jsonl": "application/x-ndjson", ".parquet": "application/vnd.apache.parquet"}
+MEDIA = {".csv": "text/csv", ".jsonl": "application/x-ndjson"}
 
 
 class AuditPage(Page, frozen=True, kw_only=True):
@@ -57,9 +57,9 @@ def counts(caller: Auditor, here: Here, asked: CountsQuery = query_of(CountsQuer
 
 
 class ExportQuery(AuditQuery, frozen=True, kw_only=True):
-    """A query, and ``format``: csv, jsonl or parquet."""
+    """A query, and ``format``: csv or jsonl."""
 
-    format: Annotated[str, msgspec.Meta(pattern="^(csv|jsonl|parquet)$")] = "jsonl"
+    format: Annotated[str, msgspec.Meta(pattern="^(csv|jsonl)$")] = "jsonl"
 
 
 @router.get(

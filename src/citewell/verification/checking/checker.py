@@ -53,7 +53,6 @@ from citewell.verification.checking.judging import (
     quoted_words,
     status_of,
 )
-from citewell.verification.claims import split_sentence
 from citewell.verification.evidence import ClaimEvidence
 from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap
@@ -268,8 +267,7 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
     for index, work in enumerate(works):
         if status_of(work) is not Status.UNSUPPORTED or work.verdict is None or work.verdict.failure:
             continue
-        parts = [part.text for part in split_sentence(work.drafted.text)]
-        parts = parts if len(parts) > 1 else connected(work.drafted.text)
+        parts = connected(work.drafted.text)
         if len(parts) < 2:
             continue
         evidence = judging.of(work, judging.closest(work)).evidence

@@ -1,6 +1,6 @@
-"""What an answer cites, counted, and each of its sources held against the sentences that cite it.
+"""What an answer cites, counted, and each of its sources held against the claims that cite it.
 
-In: checked claims, the sentences they stand in, the sources. Out: :class:`GroundingReport`. A claim is judged
+In: checked claims, the sources. Out: :class:`GroundingReport`. A claim is judged
 on all it cites together; here each source is read alone, so that one that carries nothing is not carried by
 the others. Knows nothing about markers.
 """
@@ -23,10 +23,10 @@ WORST_FIRST = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED, Status.UN
 
 
 class GroundingCheck(Record, frozen=True, kw_only=True):
-    """One cited sentence against one source: the worst verdict of the sentence's claims that cite it, each
-    judged on this source alone. The two cheap signals stand beside it so that a reader sees where they
-    mislead: ``word_overlap`` is the share of the sentence's content words that the source holds,
-    ``embedding_similarity`` the cosine with the cited spans (None without an embedder or a span)."""
+    """One claim against one source that it cites, judged on this source alone. The two cheap signals stand
+    beside the verdict so that a reader sees where they mislead: ``word_overlap`` is the share of the claim's
+    content words that the source holds, ``embedding_similarity`` the cosine with the cited spans (None
+    without an embedder or a span)."""
 
     sentence: str
     source: str
@@ -38,7 +38,7 @@ class GroundingCheck(Record, frozen=True, kw_only=True):
 
 
 class GroundingReport(Record, frozen=True, kw_only=True):
-    """Counts of the answer's own citations (not of ``post-hoc`` ones), and a check for each cited sentence
+    """Counts of the answer's own citations (not of ``post-hoc`` ones), and a check for each claim
     and source.
 
     ``all_grounded`` is False when there was nothing to check.
@@ -84,18 +84,17 @@ def judged_alone(claim: Claim, ask: Ask) -> Claim:
 
 def ground(
     claims: Sequence[Claim],
-    sentences: Sequence[Claim],
     texts: Mapping[str, str],
     cited: Mapping[str, str | None],
     total: int,
     embedder: Embedder | None,
 ) -> GroundingReport:
-    """The report on ``claims``, as :func:`judged_alone` leaves them. ``sentences`` hold them by their places;
-    ``texts`` are the sources by id; ``cited`` gives the source of each label of the answer, None for a label
-    that leads nowhere, and ``total`` how often it cites."""
+    """The report on ``claims``, as :func:`judged_alone` leaves them. ``texts`` are the sources by id;
+    ``cited`` gives the source of each label of the answer, None for a label that leads nowhere, and ``total``
+    how often it cites."""
     own = [c for claim in claims for c in claim.citations if c.mode == "generated" and c.start >= 0]
     used = {name for name in cited.values() if name} | {c.document_id for c in own}
-    checks = _checks(claims, sentences, texts, embedder)
+    checks = _checks(claims, texts, embedder)
     failures = tuple(check for check in checks if check.verdict is not Status.VERIFIED)
     verified = all(claim.verdict.status is Status.VERIFIED for claim in claims)
     return GroundingReport(
@@ -111,12 +110,12 @@ def ground(
 
 
 def _checks(
-    claims: Sequence[Claim], sentences: Sequence[Claim], texts: Mapping[str, str], embedder: Embedder | None
+    claims: Sequence[Claim], texts: Mapping[str, str], embedder: Embedder | None
 ) -> tuple[GroundingCheck, ...]:
     found: dict[tuple[str, str], list[Citation]] = {}
     for claim in claims:
         for citation in claim.citations:
-            found.setdefault((_sentence(claim, sentences), citation.document_id), []).append(citation)
+            found.setdefault((claim.text, citation.document_id), []).append(citation)
     quotes = [" ".join(dict.fromkeys(c.quote for c in spans if c.start >= 0)) for spans in found.values()]
     sentence_quotes = [(sentence, quote) for (sentence, _), quote in zip(found, quotes, strict=True)]
     checks = []
@@ -136,17 +135,6 @@ def _checks(
             )
         )
     return tuple(checks)
-
-
-def _sentence(claim: Claim, sentences: Sequence[Claim]) -> str:
-    return next(
-        (
-            whole.text
-            for whole in sentences
-            if whole.answer_start <= claim.answer_start and claim.answer_end <= whole.answer_end
-        ),
-        claim.text,
-    )
 
 
 def _status(citation: Citation) -> Status:

@@ -2,7 +2,6 @@
 
 from citewell.verification.claims.answers import Parsed, ParsedClaim, Piece, PieceKind, parse_answer
 from citewell.verification.claims.markers import Marked, Marker, read_markers, resolve_label
-from citewell.verification.claims.splitting import Part, split_sentence
 from citewell.verification.claims.structured import Structured, parse_structured
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "Marker",
     "Parsed",
     "ParsedClaim",
-    "Part",
     "Piece",
     "PieceKind",
     "Structured",
@@ -18,5 +16,4 @@ __all__ = [
     "parse_structured",
     "read_markers",
     "resolve_label",
-    "split_sentence",
 ]

@@ -2,10 +2,8 @@
 
 In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gap or
 overlap, and claims, each with its stretch, the labels it cites and the sentence that its pronouns
-need. Sentences come from :mod:`citewell.core.sentences`, statements from
-:mod:`citewell.verification.claims.splitting`. A marker speaks for the text since the marker before it in
-its sentence;
-after a sentence, for that sentence; after a list's lead-in, for the items without one of their own.
+need. A claim is a sentence, a list's item or a table's row, and its markers speak for all of it; those of a
+list's lead-in for the items without one of their own.
 Knows nothing about sources.
 """
 
@@ -23,13 +21,12 @@ from citewell.verification.claims.lines import (
     LineKind,
     PieceKind,
     asserted,
+    frame_length,
     kind_of,
     read_lines,
     states,
 )
 from citewell.verification.claims.markers import Marked, Marker, read_markers
-from citewell.verification.claims.splitting import Part, frame_length, split_sentence
-from citewell.verification.entities import names
 from citewell.verification.words import is_finite
 
 __all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
@@ -44,7 +41,7 @@ class Piece(Record, frozen=True, kw_only=True):
 class ParsedClaim(Record, frozen=True, kw_only=True):
     """``[start, end)`` in the original answer. ``labels`` as written, none when nothing is cited.
     ``antecedent``: what this one leans on ("It", "The company"), back to a sentence without a pronoun; ""
-    when it stands alone, or its pronoun was replaced."""
+    when it stands alone."""
 
     text: str
     start: int
@@ -81,7 +78,7 @@ class _Stretch(Record, frozen=True, kw_only=True):
 
 _LEANING = re.compile(
     r"^(?:(?:however|moreover|furthermore|additionally|also|then|later|in addition|consequently),?\s+)?"
-    r"(?P<word>it|he|she|they|this|these|those|such|both|its|his|her|their|the (?:company|firm|group|"
+    r"(?:it|he|she|they|this|these|those|such|both|its|his|her|their|the (?:company|firm|group|"
     r"team|former|latter|author|study|report))\b",
     re.IGNORECASE,
 )
@@ -91,12 +88,10 @@ _MOST_BEHIND = (
 )
 _MOST_LEAD = 300
 """Characters of a lead-in that its items take over: a longer one, in each of them, grows with the square."""
-_SUBJECT_PRONOUN = re.compile(r"^(?:it|he|she|they)\b", re.IGNORECASE)
 
 
-def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> Parsed:
-    """Claims and pieces of ``raw``. ``known`` ids may stand bare in brackets; ``split`` off keeps
-    sentences whole."""
+def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
+    """Claims and pieces of ``raw``. ``known`` ids may stand bare in brackets."""
     marked = read_markers(raw, known)
     stretches = _stretches(marked)
     owners = _owners(marked, stretches)
@@ -105,12 +100,12 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
         owned.setdefault(owner, []).append(marker)
     claims: list[ParsedClaim] = []
     taken: list[Piece] = []
-    lead, previous, behind, paragraph = "", "", "", -1
+    lead, behind, paragraph = "", "", -1
     lead_labels: tuple[str, ...] = ()
     for index, stretch in enumerate(stretches):
         markers = owned.get(index, [])
         if stretch.line.paragraph != paragraph:
-            previous, behind, paragraph = "", "", stretch.line.paragraph
+            behind, paragraph = "", stretch.line.paragraph
         if not stretch.line.item and not stretch.line.blank:
             lead, lead_labels = "", ()
         if stretch.kind is PieceKind.LEAD_IN:
@@ -125,26 +120,20 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
             continue
         plain, way = _plain(marked.text, stretch.start, stretch.end)
         plain = plain[: len(told)] if told else plain
-        for part, part_markers in _parts(plain, way, markers, stretch, split):
-            first = (
-                part.start + len(plain[part.start : part.end]) - len(plain[part.start : part.end].lstrip())
+        first, last = len(plain) - len(plain.lstrip()), len(plain) - 1
+        start, end = marked.raw_span(way[min(first, last)], way[last] + 1)
+        labels = tuple(dict.fromkeys(label for marker in markers for label in marker.labels))
+        text, antecedent, fragment = _standing(plain.strip(), stretch.line, "" if told else lead, behind)
+        claims.append(
+            ParsedClaim(
+                text=text, start=start, end=end, labels=labels or lead_labels,
+                inference=any(marker.inference for marker in markers),
+                note=" ".join(marker.note for marker in markers if marker.note),
+                antecedent=antecedent, fragment=fragment,
             )
-            start, end = marked.raw_span(way[min(first, part.end - 1)], way[part.end - 1] + 1)
-            labels = tuple(dict.fromkeys(label for marker in part_markers for label in marker.labels))
-            # A later part leans on what its own sentence has said so far.
-            said = plain[: part.start].strip()
-            leant_on = [_with_antecedent(said, one) if said else one for one in (previous, behind)]
-            text, antecedent, fragment = _standing(part.text, stretch.line, "" if told else lead, *leant_on)
-            claims.append(
-                ParsedClaim(
-                    text=text, start=start, end=end, labels=labels or lead_labels,
-                    inference=any(marker.inference for marker in part_markers),
-                    note=" ".join(marker.note for marker in part_markers if marker.note),
-                    antecedent=antecedent, fragment=fragment,
-                )
-            )  # fmt: skip
-            taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
-        previous, behind = plain, _with_antecedent(plain, behind)
+        )  # fmt: skip
+        taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
+        behind = _with_antecedent(plain, behind)
     used = {label for claim in claims for label in claim.labels}
     every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return Parsed(
@@ -274,27 +263,6 @@ def _leading(marked: Marked) -> bool:
     return opens and any(letter.isalnum() for letter in marked.raw[last.end :])
 
 
-def _parts(
-    plain: str, way: list[int], markers: list[Marker], stretch: _Stretch, split: bool
-) -> list[tuple[Part, list[Marker]]]:
-    """The statements of a sentence, each with the markers that speak for it."""
-    whole = [Part(text=plain.strip(), start=0, end=len(plain))]
-    parts = list(split_sentence(plain)) if split and not stretch.line.row else whole
-    parts = [part for part in parts if part.end > part.start] or whole
-    result: list[tuple[Part, list[Marker]]] = []
-    for index, part in enumerate(parts):
-        low, high = way[part.start], way[part.end - 1] + 1
-        own = [m for m in markers if low < m.at <= high or (index == 0 and m.at <= low)]
-        own += [m for m in markers if index == len(parts) - 1 and m.at > high]
-        result.append((part, own))
-    # "A, and B [1].": the marker speaks for all that stands before it back to the last marker.
-    for index in range(len(result) - 2, -1, -1):
-        part, own = result[index]
-        if not own and result[index + 1][1]:
-            result[index] = (part, list(result[index + 1][1]))
-    return result
-
-
 def _plain(text: str, start: int, end: int) -> tuple[str, list[int]]:
     """The stretch without emphasis marks, and where each of its characters stands in the clean text."""
     letters: list[str] = []
@@ -322,9 +290,9 @@ def _with_antecedent(sentence: str, behind: str) -> str:
     return f"{behind[:_MOST_BEHIND]} {sentence.strip()}".strip() if leans else sentence.strip()
 
 
-def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> tuple[str, str, bool]:
-    """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``previous`` is
-    the sentence before, ``behind`` the same with its own antecedent."""
+def _standing(text: str, line: Line, lead: str, behind: str) -> tuple[str, str, bool]:
+    """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``behind`` is the
+    sentence before with its own antecedent."""
     text = re.sub(r"(?<! ) +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
     leaning = _LEANING.match(text)
@@ -332,12 +300,7 @@ def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> t
         return line.row_text or text, "", False
     if line.item and lead:
         return (text, lead if leaning else "", False) if _complete(text) else (f"{lead}: {text}", "", False)
-    if previous and leaning:
-        subject = _subject(previous)
-        if subject and _SUBJECT_PRONOUN.match(text) and len(names(previous)) == 1:
-            return subject + text[len(leaning["word"]) :], "", False
-        return text, behind, _fragment(text)
-    return text, "", _fragment(text)
+    return text, behind if leaning else "", _fragment(text)
 
 
 def _fragment(text: str) -> bool:
@@ -358,12 +321,6 @@ def _carried(marked: Marked, stretches: Sequence[_Stretch], begin: int) -> bool:
         one.kind is PieceKind.CLAIM and not _complete(_plain(marked.text, one.start, one.end)[0])
         for one in own
     )
-
-
-def _subject(sentence: str) -> str:
-    """The name that opens ``sentence``, "" when another could be meant."""
-    found = names(sentence)
-    return found[0].text if found and sentence[: found[0].start].lower() in {"", "the "} else ""
 
 
 def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:

@@ -15,23 +15,25 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from citewell.core.records import Record
-from citewell.verification.claims.splitting import DETERMINERS, WORD, is_clause
 from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form
 from citewell.verification.words import (
     AUXILIARIES,
+    DETERMINERS,
     INTRANSITIVE,
     IRREGULAR,
     PAST,
     THIRD,
+    WORD,
     base_of,
+    is_clause,
     is_doubtful,
     is_finite,
 )
 
 _DATED = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL})
-_MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS, Form.FRACTION})
+_MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS})
 _DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
 _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
@@ -184,6 +186,21 @@ def asserted(lead: str) -> str:
     if is_finite(words[-1].lower()) or words[-1].lower() == "include":
         return whole if acts(" ".join(words[:-1])) else ""
     return whole if is_clause(said) or acts(said) else ""
+
+
+_FRAME = re.compile(
+    r"(?:(?:based on|according to|from|in|as (?:stated|described|mentioned|noted|reported) in) (?:the )?"
+    r"(?:provided |available |given |supplied |retrieved )?(?:sources?|documents?|context|passages?|texts?|"
+    r"excerpts?)\b(?: (?:provided|above|given))?, |(?:the )?answer(?: is)?: |in (?:summary|conclusion|short), |"
+    r"to summari[sz]e, |overall, |did you know,? that )",
+    re.IGNORECASE,
+)
+
+
+def frame_length(sentence: str) -> int:
+    """How many characters of the opening only point at the sources ("According to the documents, ")."""
+    match = _FRAME.match(sentence)
+    return match.end() if match else 0
 
 
 class PieceKind(StrEnum):

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.verification.claims.splitting import is_clause
+from citewell.verification.words import is_clause
 
 
 class Marker(Record, frozen=True, kw_only=True):

@@ -93,7 +93,7 @@ def spaced(text: str) -> str:
     return "" if not text else " " if _ENDS.search(text) else "\n"
 
 
-def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = True) -> Structured | None:
+def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | None:
     """The object's claims, read as :func:`parse_answer` reads prose; None when it is no whole object."""
     if not is_structured(answer):
         return None
@@ -115,7 +115,7 @@ def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = Tr
         prose += gap + one.claim
         letters += _written(member, at)
         places.append(_Place(start=start, end=len(prose), stated=one))
-    parsed = parse_answer(prose, known, split=split)
+    parsed = parse_answer(prose, known)
     found = list(parsed.claims)
     read: list[ParsedClaim | Piece] = [
         *parsed.claims,

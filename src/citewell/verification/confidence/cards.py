@@ -18,9 +18,9 @@ import msgspec
 
 from citewell.core.config import Config
 from citewell.core.errors import ConfigError
+from citewell.core.files import replace_file
 from citewell.core.identity import canonical_json, hash_value, plain
 from citewell.core.records import Maker, Record
-from citewell.core.replacing import replace_file
 
 FORMAT = "citewell-card/1"
 

@@ -1,14 +1,13 @@
-"""What stands beside the log and decides what people look at, against what the log says: feedback, reviews
-and traces.
+"""Whether the stores beside the log still say what the log says: feedback, reviews, traces, API keys.
 
-In: a sound log, the stores. Out: findings: a signal or review that no entry made, that says otherwise than
-its entry, or that is gone; a trace that tells another story than its record. What was erased or has expired
-is not compared. Knows nothing about signals' meaning.
+In: a sound log, the stores. Out: findings: a signal, review or key that no entry made, that says otherwise
+than its entry, or that is gone; a trace that tells another story than its record. What was erased or has
+expired is not compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from citewell.audit.bodies import ERASED, KEY_MISSING
@@ -17,13 +16,14 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Trace
 from citewell.knowledge.feedback.signals import flags_of
+from citewell.knowledge.sealing import MADE, REVOKED, Key, rights_of
 
 if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.knowledge.feedback import FeedbackStore
     from citewell.knowledge.traces import Traces
 
-FEEDBACK, TRACE = "feedback", "trace"
+FEEDBACK, TRACE, ACCESS = "feedback", "trace", "access"
 """The kinds of these findings."""
 _SIGNAL = (
     "request_id", "session_id", "user", "timestamp", "signal", "claim", "meta", "found_by", "stage",
@@ -126,3 +126,35 @@ def _otherwise(trace: Trace, record: AuditRecord) -> Iterator[str]:
             yield field
     if trace.retrieved_chunks != tuple(one.chunk_id for one in record.retrieval_results):
         yield "retrieved_chunks"
+
+
+def key_differences(log: Log, keys: Iterable[Key]) -> Iterator[Finding]:
+    """Raises LogError."""
+    made: dict[str, tuple[int, dict[str, Any]]] = {}
+    revoked: dict[str, int] = {}
+    for entry in log.entries(EntryKind.ACCESS):
+        body = log.body(entry) if entry.body is not None else {}
+        if body.get("outcome") == MADE:
+            made.setdefault(body["key_id"], (entry.seq, body))
+        elif body.get("outcome") == REVOKED:
+            revoked.setdefault(body["key_id"], entry.seq)
+    stored = {key.key_id: key for key in keys}
+    for name, key in stored.items():
+        if name not in made:
+            yield Finding(ACCESS, 0, f"key {name} of {key.user}: the log has no entry for its creation")
+            continue
+        seq, body = made[name]
+        owner = log.keys.name(body["subject"])
+        for what, sealed, found in (
+            *((what, body[what], value) for what, value in rights_of(key).items()),
+            ("user", owner or key.user, key.user),
+        ):
+            if sealed != found:
+                yield Finding(ACCESS, seq, f"key {name}: its {what} was {sealed!r} and is now {found!r}")
+        if name in revoked and not key.revoked_at:
+            yield Finding(ACCESS, revoked[name], f"key {name} was revoked but is active again")
+        elif key.revoked_at and name not in revoked:
+            yield Finding(ACCESS, seq, f"key {name} is revoked, but the log has no entry for it")
+    for name, (seq, _) in made.items():
+        if name not in stored:
+            yield Finding(ACCESS, seq, f"key {name} was created but no longer exists")

@@ -1,7 +1,7 @@
-"""Which records answer a question, and how many: pages newest first, counts over time.
+"""Which records answer a question, newest first, and how many over time.
 
-In: an :class:`AuditQuery` and :class:`Postings`. Out: sequence numbers a page at a time; counts by day and
-profile; one by one what fits, with the documents it names, for whoever may see only a part. The profiles that
+In: an :class:`AuditQuery` and :class:`Postings`. Out: one by one what fits, with the documents it names, for
+whoever may see only a part; counts by day and profile. The profiles that
 fit are chosen first (there are some hundreds); then either the shortest list of the keys asked for is walked
 from its newest end, or, where no key is asked for, the tallies say in which days the page will be full and
 only those are looked at. So no question walks the log. Knows nothing about bodies.
@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.audit.database import Row, Rows
 from citewell.audit.postings import Postings, unpacked
 from citewell.audit.profiles import DAY
-from citewell.audit.question import AuditQuery, Names, keys_asked, profile_fits, refuse_cursor, span_of
+from citewell.audit.question import AuditQuery, keys_asked, profile_fits, span_of
 from citewell.core.records import Record
+
+if TYPE_CHECKING:
+    from citewell.audit.keys import FolderKeys
 
 _SHORT = 20_000
 """Lists are compared in length up to here; of two longer ones either may be walked."""
@@ -30,20 +31,13 @@ _DAYS = 4
 """Of tallies that are read at first; each further step reads twice as many."""
 _STRETCHES = 1_000
 """Of time, that are counted in one statement."""
-_LAST = (2**62, 2**62)
-"""After every record."""
-
-
-class Found(Record, frozen=True, kw_only=True):
-    """``(time, seq)`` of each record, newest first; ``more`` when there are others behind them."""
-
-    records: tuple[tuple[int, int], ...]
-    more: bool
+LAST = (2**62, 2**62)
+"""(time, seq) after every record."""
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A record that fits; ``named`` holds the keys of the documents it names, None where only the opened
-    record tells."""
+    """A record that fits; ``named`` holds the keys of the documents it names, None where its content has
+    expired, so that nobody can tell."""
 
     time: int
     seq: int
@@ -62,29 +56,23 @@ class _Window(NamedTuple):
 
     since: int
     until: int
-    before: tuple[int, int] = _LAST
+    before: tuple[int, int] = LAST
 
     def terms(self) -> tuple[str, tuple[int, ...]]:
         return "time >= ? AND time < ? AND (time, seq) < (?, ?)", (self.since, self.until, *self.before)
 
 
 class Finder:
-    def __init__(self, postings: Postings, names: Names) -> None:
-        self._postings, self._names = postings, names
+    def __init__(self, postings: Postings, keys: FolderKeys) -> None:
+        self._postings, self._keys = postings, keys
 
-    def page(self, query: AuditQuery) -> Found:
-        """The newest records before the cursor. Raises UsageError for a cursor that is none."""
-        with self._postings.database.reading() as rows:
-            found = self._newest(rows, query, query.limit + 1)
-        records = tuple((time, seq) for time, seq, _ in found)
-        return Found(records=records[: query.limit], more=len(records) > query.limit)
-
-    def each(self, query: AuditQuery) -> Iterator[Candidate]:
-        """All that fits, newest first from the cursor on, read in steps: ``limit`` does not bound it."""
+    def each(self, query: AuditQuery, before: tuple[int, int] = LAST) -> Iterator[Candidate]:
+        """All that fits, newest first from ``before`` (time, seq) on, read in steps: the query's ``limit``
+        and ``cursor`` do not matter."""
         step = _FIRST
         while True:
             with self._postings.database.reading() as rows:
-                found = self._newest(rows, query, step)
+                found = self._newest(rows, query, before, step)
                 seqs = _listed([seq for _, seq, _ in found])
                 kept = rows.execute(f"SELECT seq, documents FROM named WHERE seq IN ({seqs})")
                 named = {seq: unpacked(bytes(documents)) for seq, documents in kept}
@@ -92,12 +80,12 @@ class Finder:
                 yield Candidate(time=time, seq=seq, profile=profile, named=named.get(seq))
             if len(found) < step:
                 return
-            query = msgspec.structs.replace(query, cursor=cursor_of(*found[-1][:2]))
+            before = found[-1][:2]
             step = min(step * 4, _STEP)
 
     def count(self, query: AuditQuery, bucket: Bucket, unit: int) -> Counted:
         """How many records fit; ``unit`` (an hour or a day) is what surely lies in one bucket."""
-        window, keys = _Window(*span_of(query)), keys_asked(query, self._names)
+        window, keys = _Window(*span_of(query)), keys_asked(query, self._keys)
         with self._postings.database.reading() as rows:
             wanted, among = self._profiles(rows, query)
             if not wanted:
@@ -106,12 +94,11 @@ class Finder:
                 return _merged(_count(rows, keys, window, among, unit), bucket)
             return _count_days(rows, window, among, bucket)
 
-    def _newest(self, rows: Rows, query: AuditQuery, limit: int) -> list[Row]:
-        """(time, seq, profile) of the newest ``limit`` before the cursor."""
+    def _newest(self, rows: Rows, query: AuditQuery, before: tuple[int, int], limit: int) -> list[Row]:
+        """(time, seq, profile) of the newest ``limit``."""
         since, until = span_of(query)
-        before = parse_cursor(query.cursor) if query.cursor else _LAST
         window = _Window(since, min(until, before[0] + 1), before)
-        keys = keys_asked(query, self._names)
+        keys = keys_asked(query, self._keys)
         wanted, among = self._profiles(rows, query)
         if not wanted:
             return []
@@ -131,19 +118,6 @@ class Finder:
         profiles = self._postings.refresh(rows)
         wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
         return wanted, _in(wanted) if len(wanted) < len(profiles) else ""
-
-
-def cursor_of(time: int, seq: int) -> str:
-    """Names the last record of a page; whoever has it can go on from there, whatever arrives meanwhile."""
-    return f"{time}.{seq}"
-
-
-def parse_cursor(cursor: str) -> tuple[int, int]:
-    """Raises UsageError."""
-    time, _, seq = cursor.partition(".")
-    if not (time.isdigit() and seq.isdigit() and len(cursor) < 40):
-        raise refuse_cursor(cursor)
-    return int(time), int(seq)
 
 
 _RECORDS = "FROM records p WHERE 1 = 1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core.replacing import replace_file
+from citewell.core.files import replace_file
 
 
 @pytest.mark.parametrize("synced", [False, True])

@@ -12,9 +12,8 @@ from lxml import html
 from markupsafe import Markup
 
 from citewell.evaluation import charts
-from citewell.evaluation.charts import Bin, Point, Share
+from citewell.evaluation.charts import Point, Share
 
-VERDICTS = ["VERIFIED", "UNSUPPORTED", "CONTRADICTED", "BROKEN", "UNCHECKED"]
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
 
@@ -22,9 +21,6 @@ def plots(label: str) -> list[Markup]:
     point = Point(label, 0.4, 0.3, 0.5, 10)
     return [
         charts.line(label, {label: [point, point]}, unit="ms", note=label),
-        charts.bars(label, [point], note=label),
-        charts.reliability(label, [Bin(0.2, 0.3, 0.1, 0.5, 9)], note=label),
-        charts.risk_coverage(label, {label: [(0.5, 0.1)], "b": [(0.5, 0.2)]}, note=label),
         charts.shares(label, [label, "VERIFIED"], [Share(label, (3, 1))], note=label),
     ]
 
@@ -46,9 +42,6 @@ def test_a_strict_content_policy_has_nothing_to_refuse() -> None:
     [
         lambda: charts.line("t", {}),
         lambda: charts.line("t", {"a": [Point("x", None, n=0)]}),
-        lambda: charts.bars("t", []),
-        lambda: charts.reliability("t", []),
-        lambda: charts.risk_coverage("t", {"a": []}),
         lambda: charts.shares("t", ["a"], []),
     ],
 )
@@ -62,9 +55,6 @@ def test_what_was_not_measured_is_a_gap_and_a_word_never_zero() -> None:
     plot = charts.line("t", {"a": gap})
     assert plot.count("<polyline") == 2
     assert "not measured" in plot
-    row = charts.bars("t", [Point("a", None, n=0)])
-    assert "not measured" in row
-    assert "0.00</td>" not in row
     assert "not measured" in charts.shares("t", ["a"], [Share("none", (0,))])
 
 
@@ -76,17 +66,10 @@ def test_a_value_stands_at_its_place() -> None:
     assert [(part.get("x"), part.get("width")) for part in parts] == [("0.0", "59.0"), ("60.0", "179.0")]
 
 
-def test_differences_have_a_line_at_zero_in_the_middle() -> None:
-    plot = charts.bars("t", [Point("a", -0.2, -0.3, -0.1, 5)])
-    assert 'x1="120.0" x2="120.0"' in plot
-    assert "−0.20" in plot
-
-
-def test_the_numbers_of_a_plot_stand_in_a_table_and_a_long_curve_says_what_it_left_out() -> None:
+def test_the_numbers_of_a_plot_stand_in_a_table() -> None:
     plot = charts.line("t", {"a": [Point("week 1", 1234.5, 1000.0, 1500.0, 7)]}, unit="ms")
     for said in ("week 1", "1,234 ms", "1,000 ms to 1,500 ms", ">7<"):
         assert said in plot
-    assert "of 400 points" in charts.risk_coverage("t", {"a": [(i / 400, 0.1) for i in range(400)]})
 
 
 def test_every_drawing_says_what_it_shows_to_those_who_do_not_see_it() -> None:
@@ -96,12 +79,6 @@ def test_every_drawing_says_what_it_shows_to_those_who_do_not_see_it() -> None:
             assert hidden or (svg.get("role") == "img" and svg.findtext("title") and svg.findtext("desc"))
 
 
-def test_each_verdict_has_a_shape_of_its_own() -> None:
-    shapes = {re.search(r' d="([^"]+)"', charts.mark(word))[1] for word in VERDICTS}  # type: ignore[index]
-    assert len(shapes) == len(VERDICTS)
-    assert charts.mark("no such verdict") == ""
-
-
 numbers = st.one_of(st.none(), st.floats(-1e9, 1e9))
 
 
@@ -109,7 +86,6 @@ numbers = st.one_of(st.none(), st.floats(-1e9, 1e9))
 @given(st.lists(st.builds(Point, st.text(), numbers, numbers, numbers, st.integers(0, 99)), max_size=9))
 def test_any_numbers_can_be_drawn_and_twice_alike(points: list[Point]) -> None:
     for unit in ("", "ms"):
-        assert charts.bars("t", points, unit=unit) == charts.bars("t", points, unit=unit)
         drawn = charts.line("t", {"a": points, "b": points[:3]}, unit=unit)
         assert "nan" not in drawn
         assert drawn == charts.line("t", {"a": points, "b": points[:3]}, unit=unit)

@@ -1,0 +1,87 @@
+"""Files and folders made or replaced whole: private ones only their owner may enter or read, whatever the
+process's umask says.
+
+In: a path, bytes. Out: the file or folder, or OSError; a concurrent reader sees the old file or the new one.
+Knows nothing about the contents.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+
+def make_folder(path: Path) -> None:
+    """Parent folders get the usual permissions, and what existed before keeps its own. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(0o700)
+
+
+def make_file(path: Path) -> None:
+    """Creates an empty file if there is none. Raises OSError."""
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return
+    try:
+        os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+
+
+def write_private(path: Path, text: str) -> None:
+    """A new file that only its owner may read, whole and durable from the start. Raises FileExistsError."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(unfinished, path)
+    finally:
+        unfinished.unlink()
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """A file's name is durable only when its folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: Path, data: bytes, *, synced: bool = False, private: bool = False) -> None:
+    """Creates parent folders. If ``path`` is a link, replaces the file it points to; the new file keeps the
+    old one's permissions, and where there was none ``private`` makes it its owner's alone. ``synced``: the
+    new file is on the disk before it replaces the old one. Each call writes under a name of its own first, so
+    concurrent calls do not mix. Raises OSError, also for a device or a file that may not be written."""
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    there = path.exists()
+    mode = stat.S_IMODE(path.stat().st_mode) if there else 0o600 if private else None
+    if there and not (path.is_file() and os.access(path, os.W_OK)):
+        raise PermissionError(errno.EACCES, "not a file that may be written", str(path))
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with unfinished.open("xb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(data)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,191 @@
+"""A run as one HTML file that needs nothing else: every measure, and each case down to its spans.
+
+In: a :class:`citewell.evaluation.results.Run`. Out: a file. All of it is hostile text, escaped by the
+template; the page has no script, and its policy allows no source but its own stylesheet. Filters are radio
+buttons that the stylesheet reads. Knows nothing about how a run is made.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+from markupsafe import Markup
+
+from citewell.core.records import Decision, Maker, Record, Status
+from citewell.evaluation import charts
+from citewell.evaluation.cases import write_file
+from citewell.evaluation.charts import Share
+from citewell.evaluation.measures import BY_NAME, FAMILIES
+from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
+
+MOST_PASSAGES = 6
+"""A case shows this many, those that matter first; the result file has all."""
+MOST_TAGS = 12
+EFFORT = {measure.name for measure in FAMILIES["Effort"]} - {"consistency"}
+"""Names of what is counted in tokens or money: no shares, even when they happen to lie in [0, 1]."""
+SAID = {"wrong": "wrong", "error": "failed", "unknown": "not judged", "right": "right"}
+"""Outcomes in words, in the order in which their cases are shown."""
+_BETTER = {1: "higher", -1: "lower", 0: ""}
+
+
+class Row(Record, frozen=True, kw_only=True):
+    """A measure as the page lists it. ``share``: its value, to be drawn as a bar; None for what is none."""
+
+    result: Result
+    share: float | None
+    cells: tuple[str, str]
+    counts: str
+    better: str
+
+
+class Seen(Record, frozen=True, kw_only=True):
+    """A case as the page lists it; ``number`` is its place in the run, from 1."""
+
+    number: int
+    case: Outcome
+    outcome: str
+    decision: str
+    classes: str
+    timing: CaseTiming
+    passages: tuple[Found, ...]
+    left_out: int
+
+
+def write_page(run: Run, path: Path) -> None:
+    """Lone surrogates of hostile text are written as question marks: the file is UTF-8. Raises UsageError
+    when it cannot be written."""
+    write_file(path, report(run).encode("utf-8", "replace"))
+
+
+def report(run: Run) -> str:
+    """The page of one run; the same run gives the same bytes."""
+    tags = [tag for tag, _ in Counter(tag for case in run.cases for tag in case.tags).most_common(MOST_TAGS)]
+    seen = [_seen(number, case, tags, run.timings.cases) for number, case in enumerate(run.cases, 1)]
+    style = charts.STYLE + (files("citewell.evaluation") / "templates" / "report.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return charts.TEMPLATES.get_template("report.html").render(
+        style=Markup(style),  # noqa: S704 - our own files, no value of a run
+        style_hash=f"sha256-{digest}",
+        run=run,
+        families=_families(run),
+        decisions_by_kind=charts.shares(
+            "Decisions by kind of case", [*Decision, "no decision"], _decisions(run.cases)
+        ),
+        verdicts=charts.shares("Verdicts of claims", list(Status), _verdicts(run.cases)),
+        cases=sorted(seen, key=lambda one: (list(SAID).index(one.outcome), one.number)),
+        decisions=Counter(one.decision for one in seen),
+        counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in SAID},
+        tags=tags,
+        reviewed=sum(bool(case.reviewed) for case in run.cases),
+        said=SAID,
+        pieces=pieces,
+        maker=maker,
+    )
+
+
+def _families(run: Run) -> dict[str, list[Row]]:
+    named = {measure.name: title for title, family in FAMILIES.items() for measure in family}
+    found: dict[str, list[Row]] = {title: [] for title in (*FAMILIES, "Other measures", "Latency")}
+    for result in run.measures:
+        found[named.get(result.name, "Other measures")].append(_row(result, result.name not in EFFORT))
+    found["Latency"] = [_row(result, False, "ms") for result in run.timings.measures]
+    return {title: rows for title, rows in found.items() if rows}
+
+
+def _row(result: Result, share: bool, unit: str = "") -> Row:
+    known = BY_NAME.get(result.name)
+    point = charts.Point(result.name, result.value, result.low, result.high, result.n)
+    value, between, _ = charts.cells(point, unit)
+    if not share and not unit and result.value is not None:  # tokens, money: of any size
+        known_ends = result.low is not None and result.high is not None
+        value, between = f"{result.value:.4g}", f"{result.low:.4g} to {result.high:.4g}" if known_ends else ""
+    drawn = share and result.value is not None and 0 <= result.value <= 1
+    return Row(
+        result=result,
+        share=result.value if drawn else None,
+        cells=(value, between),
+        counts=known.counts if known else "",
+        better=_BETTER[known.better] if known else "",
+    )
+
+
+def _decisions(cases: Iterable[Outcome]) -> list[Share]:
+    counted: dict[str, Counter[str]] = {
+        "answerable": Counter(),
+        "near miss": Counter(),
+        "unanswerable": Counter(),
+    }
+    for case in cases:
+        kind = (
+            "answerable" if not case.abstain else "near miss" if "near-miss" in case.tags else "unanswerable"
+        )
+        counted[kind][case.decision if case.decision in set(Decision) else ""] += 1
+    return [
+        Share(kind, tuple(counts[decision] for decision in [*Decision, ""]))
+        for kind, counts in counted.items()
+        if counts
+    ]
+
+
+def _verdicts(cases: Sequence[Outcome]) -> list[Share]:
+    made = []
+    for name, shown in (("shown", True), ("withheld", False)):
+        claims = [claim for case in cases for claim in case.claims if claim.shown is shown]
+        counts = Counter(claim.verdict.status for claim in claims)
+        made += [Share(name, tuple(counts[status] for status in Status))] if claims else []
+    return made
+
+
+def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
+    """The passage's text cut where spans begin and end, each piece with "cited", "expected", both or none."""
+    spans = [(*span, "expected") for span in _expected(passage, case)]
+    spans += [
+        (citation.start - passage.start, citation.end - passage.start, "cited")
+        for claim in case.claims
+        for citation in claim.citations
+        if (citation.document_id, citation.document_version)
+        == (passage.document_id, passage.document_version)
+        and passage.start <= citation.start < citation.end <= passage.end
+    ]
+    cuts = sorted({0, len(passage.text), *(end for start, stop, _ in spans for end in (start, stop))})
+    found = []
+    for start, end in pairwise(cuts):
+        kinds = sorted({kind for low, high, kind in spans if low <= start and end <= high})
+        found.append((passage.text[start:end], " ".join(kinds)))
+    return found
+
+
+def _expected(passage: Found, case: Outcome) -> Iterator[tuple[int, int]]:
+    for span in case.spans:
+        if span.document == passage.document_id and (start := passage.text.find(span.quote)) >= 0:
+            yield start, start + len(span.quote)
+
+
+def maker(one: Maker) -> str:
+    """Who made a number, in a line."""
+    parts = [one.name, one.hash[:19], f"threshold {one.threshold:g}" if one.threshold is not None else ""]
+    return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
+
+
+def _seen(number: int, case: Outcome, tags: Sequence[str], timings: dict[str, CaseTiming]) -> Seen:
+    judged = {True: "right", False: "wrong", None: "unknown"}[case.right]
+    outcome = "error" if case.error else judged
+    decision = case.decision.lower() if case.decision in set(Decision) else "undecided"
+    # Those that were cited or should have been, then by rank.
+    ranked = sorted(case.passages, key=lambda passage: not (passage.used or passage.expected))
+    return Seen(
+        number=number,
+        case=case,
+        outcome=outcome,
+        decision=decision,
+        classes=" ".join([outcome, decision, *(f"t{tags.index(tag)}" for tag in case.tags if tag in tags)]),
+        timing=timings.get(case.id, CaseTiming()),
+        passages=tuple(ranked[:MOST_PASSAGES]),
+        left_out=max(len(ranked) - MOST_PASSAGES, 0),
+    )
