@@ -89,8 +89,8 @@ class LocalModel:
         fed, past = torch.tensor([ids]), None
         for _ in range(prompted.max_tokens):
             with torch.no_grad():
-                out = self._model(input_ids=fed, past_key_values=past, use_cache=True)
-            logits, past = out.logits[0, -1, : self._vocabulary].float(), out.past_key_values
+                out = self._model(input_ids=fed, cache=past, use_cache=True)
+            logits, past = out.logits[0, -1, : self._vocabulary].float(), out.cache
             if matcher is not None:
                 self._mask(matcher, logits)
             if prompted.temperature > 0:
