@@ -102,8 +102,38 @@ UNSEEN_MOST = {
 """Passages at most that a further round takes of each set, of the rows behind those of ASKED_MOST."""
 WRITTEN_STEPS = 540
 """Of the second stage: the written examples once with what is replayed, and half of them again."""
-AGAIN_STEPS, AGAIN_TOKENS, AGAIN_PEAK = 360, 2048, 5e-5
-"""Of a further round: steps at most, tokens of a batch, and rate."""
+FURTHER = {
+    "nli/mnli.dev": 16_200,
+    "nli/mnli.train_sample": 5_400,
+    "nli/ling_in_loop.train": 13_000,
+    "nli/taxinli_mnli.train": 1_000,
+    "nli/snli.dev": 2_500,
+    "nli/snli.test": 2_500,
+    "nli/fever_rte.dev": 3_000,
+    "nli/counterfactual_nli.train": 2_000,
+    "nli/entailmentbank.train": 900,
+    "nli/rte.train": 800,
+    "nli/scitail.dev": 900,
+    "nli/pawsx_en.dev": 1_800,
+    "nli/healthver.dev": 1_600,
+    "nli/sufficient_facts_fever.test": 1_100,
+    "nli/conjnli.adversarial_train": 1_200,
+    "nli/conjnli.dev": 550,
+    "nli/folio.train": 950,
+    "nli/mpe.train": 600,
+    "nli/monli_negated.train": 700,
+    "nli/med.test": 900,
+    "nli/scone.train": 600,
+    "nli/dnc_factuality.dev": 500,
+    "nli/dnc_megaveridicality.train": 400,
+    "nli/addonerte.train": 500,
+}
+"""Claims of general sets for the round "general": short pairs, many to the token, of which the first rounds saw
+one in thirty."""
+STEP_TOKENS, FURTHER_PEAK = 2048, 5e-5
+"""Tokens of a batch in a further round, and its rate."""
+AGAIN_STEPS = 360
+"""Of the round "again", at most."""
 AGAIN_PUBLIC, AGAIN_WRITTEN = 0.15, 0.55
 """Shares of the public groups and of the written passages that it shows."""
 CONTRAST = 0.5
@@ -267,6 +297,23 @@ def general_groups(seed: int, most: int) -> list[Group]:
     groups = list(_grouped(((i.windows[0], i.claim, i.label, i.kind) for i in _spread(general, most)), rng))
     rng.shuffle(groups)
     return groups
+
+
+def further_pairs(rng: random.Random) -> list[Group]:
+    """General pairs that the first stage has not shown, those of one premise together."""
+    items = [item for item in general_items(SEED) if part_of(item.windows[0]) == "train"]
+    shown = {(item.windows[0], item.claim) for item in _spread(items, GENERAL)}  # type: ignore[attr-defined]
+    fresh = [i for i in items if (i.windows[0], i.claim) not in shown]
+    by_premise: dict[tuple[str, str], list[object]] = defaultdict(list)
+    for item in fresh:
+        by_premise[item.kind, item.windows[0]].append(item)
+    left = Counter(FURTHER)
+    rows = []
+    for (kind, _), told in rng.sample(sorted(by_premise.items(), key=lambda each: each[0]), len(by_premise)):
+        if left[kind] > 0:
+            left[kind] -= len(told)
+            rows += [(i.windows[0], i.claim, i.label, i.kind) for i in told]  # type: ignore[attr-defined]
+    return list(_grouped(rows, rng))
 
 
 def public_groups(seed: int, share: float = 1.0) -> list[Group]:
@@ -592,6 +639,13 @@ def train(
 
 def main(names: list[str]) -> None:
     """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
+    if names == ["general"]:
+        rng = random.Random(SEED)
+        groups = [g for g in written_groups(SEED + 2) if g.kind == "answering" and rng.random() < 0.15]
+        groups += further_pairs(rng)
+        rng.shuffle(groups)
+        train("general", [groups], Schedule(0, FURTHER_PEAK, warmup=30, floor=1.0), shipped(), STILL, STEP_TOKENS)
+        return
     if names == ["again"]:
         rng = random.Random(SEED)
         groups = [g for g in public_groups(SEED + 1) if g.kind != "asked" and rng.random() < AGAIN_PUBLIC]
@@ -600,8 +654,8 @@ def main(names: list[str]) -> None:
         kept = {"", *rng.sample(families, int(AGAIN_WRITTEN * len(families)))}
         groups = [*(group for group in groups if group.family in kept), *unseen_questions(rng)]
         rng.shuffle(groups)
-        schedule = Schedule(AGAIN_STEPS, AGAIN_PEAK, warmup=40, held=0.7)
-        train("again", [groups], schedule, shipped(), STILL, AGAIN_TOKENS)
+        schedule = Schedule(AGAIN_STEPS, FURTHER_PEAK, warmup=40, held=0.7)
+        train("again", [groups], schedule, shipped(), STILL, STEP_TOKENS)
         return
     if names:
         raise SystemExit(f"unknown {names}: nothing, or again")

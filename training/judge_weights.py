@@ -31,11 +31,13 @@ def shipped() -> dict[str, Tensor]:
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     found = {}
     for name in {key.split(".int8")[0].removesuffix("_quantized") for key in stored}:
+        if name.endswith(("_scale", "_zero_point")):
+            continue
         value = _value(name, stored)
         if value is None:
             continue
-        if "__" in name or name.removesuffix("_bias") in HEADS:
-            layer = name.removesuffix("_bias").replace("__", ".")
+        layer = name.removesuffix("_bias").removesuffix(".1").replace("__", ".")
+        if "__" in name or layer in HEADS:
             found[f"{layer}.{'bias' if name.endswith('_bias') else 'weight'}"] = value.T
         elif name.startswith("mpnet."):
             found[name] = value
