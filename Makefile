@@ -1,17 +1,19 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
-SDKS = 'google-genai>=3.4,<4' 'cohere>=7.3,<8' 'mistralai>=3.7,<4'
 BIN := .venv/bin
 # extras: what needs torch, other frameworks or other vendors' SDKs.
 .PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
 
-.venv/ready: pyproject.toml judge/pyproject.toml
+# the versions that were tried: a release of a dependency must not break a check of our own change
+TRIED := .venv/tried.txt
+.venv/ready: pyproject.toml judge/pyproject.toml $(wildcard requirements/*.txt)
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: make setup PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --editable ./judge --group dev
+	sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$$/\1/p' requirements/*.txt | sort -u > $(TRIED)
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable . --editable ./judge --group dev
 	touch $@
 
 demo: setup
@@ -31,9 +33,9 @@ lint: setup
 # torch first: that is the CPU build
 extras: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[huggingface,local]'
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[huggingface,local]'
 	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
-	$(BIN)/python -m pip install --quiet --editable '.[langchain,llamaindex,haystack]' $(SDKS)
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[langchain,llamaindex,haystack]' --group vendors
 	$(BIN)/python -m pytest tests/integrations tests/vendors
 
 check: lint test extras
@@ -53,6 +55,8 @@ lock: build/tools/ready
 	$(LOCK) --group build -o requirements/build.txt
 	$(LOCK) pyproject.toml -c requirements/build.txt -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) pyproject.toml --extra huggingface --extra local --extra langchain --extra llamaindex --extra haystack \
+		--group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
 
 # CycloneDX 1.6, of the locked default install
 sbom: build/tools/ready

@@ -15,6 +15,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
 RUNTIME = PROJECT["project"]["dependencies"]
 EXTRAS = [one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra]
+
+
+def extras(*names: str) -> list[str]:
+    return [one for name in names for one in PROJECT["project"]["optional-dependencies"][name]]
+
+
 BUILD = PROJECT["build-system"]["requires"]
 
 
@@ -61,7 +67,9 @@ def lock(name: str) -> str:
     return (ROOT / "requirements" / f"{name}.txt").read_text()
 
 
-@pytest.mark.parametrize("one", sorted({*RUNTIME, *EXTRAS, *BUILD, *group("dev"), *group("train")}))
+@pytest.mark.parametrize(
+    "one", sorted({*RUNTIME, *EXTRAS, *BUILD, *group("dev"), *group("train"), *group("vendors")})
+)
 def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
     operators = {bound.operator for bound in Requirement(one).specifier}
     assert operators in ({">=", "<"}, {"=="})
@@ -69,7 +77,12 @@ def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "required"),
-    [("build", [*BUILD, *group("build")]), ("runtime", RUNTIME), ("dev", [*RUNTIME, *group("dev")])],
+    [
+        ("build", [*BUILD, *group("build")]),
+        ("runtime", RUNTIME),
+        ("dev", [*RUNTIME, *group("dev")]),
+        ("extras", [*RUNTIME, *extras("huggingface", "local", "langchain"), *group("vendors")]),
+    ],
 )
 def test_the_lock_files_hold_what_is_declared(name: str, required: list[str]) -> None:
     assert faults(lock(name), required, [*EXTRAS, *group("train")]) == []
