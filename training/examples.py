@@ -44,6 +44,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
+    """``file`` names the round of writing by its first letters: those from "w30" on are about what the judge
+    got wrong."""
+
+    file: str
     kind: str
     title: str
     text: str
@@ -86,7 +90,15 @@ def _read() -> Iterator[Passage]:
             for asked in questions:
                 if asked.answer not in text:
                     raise ValueError(f"{path.name}:{number}: no such words: {asked.answer!r}")
-            yield Passage(row["kind"], row["title"], text, part_of(text), tuple(statements), tuple(questions))
+            yield Passage(
+                path.stem,
+                row["kind"],
+                row["title"],
+                text,
+                part_of(text),
+                tuple(statements),
+                tuple(questions),
+            )
 
 
 def _fair(claims: list[tuple[str, str, str]], after: str) -> list[tuple[str, str, str, str]]:

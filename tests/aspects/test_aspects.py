@@ -27,6 +27,17 @@ def test_one_question_stays_whole(question: str) -> None:
     assert split_aspects(question) == (question,)
 
 
+def test_a_list_typed_into_a_search_box_is_as_many_questions_as_it_has_members() -> None:
+    assert split_aspects("Warranty, weight and price of the AR-7?") == (
+        "Warranty of the AR-7?",
+        "weight of the AR-7?",
+        "price of the AR-7?",
+    )
+    # A sentence with names before its verb is no such list.
+    named = "Did Alice, Bob and Carol of Acme sign?"
+    assert split_aspects(named) == (named,)
+
+
 def test_two_questions_are_two_aspects_and_a_pronoun_becomes_the_name() -> None:
     assert split_aspects("Who founded Acme and when was it sold?") == (
         "Who founded Acme?",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from citewell.questions.calculator import calculator
-from citewell.questions.parsing import asking_sentences, read_question
+from citewell.questions.parsing import Ask, asking_sentences, read_question
 from citewell.questions.periods import periods_in
 
 MAX_ASPECTS = 16
@@ -36,6 +36,8 @@ _LIST = re.compile(
     re.I | re.S,
 )
 
+_NOTED = re.compile(r"^(?P<list>[^?.:;]{5,120}?)(?P<rest>\s+(?:of|for)\s[^?]*\??)$", re.I)
+
 
 def split_aspects(question: str) -> tuple[str, ...]:
     """The aspects of ``question``: at least one, at most MAX_ASPECTS (then the question stays whole)."""
@@ -43,6 +45,8 @@ def split_aspects(question: str) -> tuple[str, ...]:
     if worked := calculator().parts(whole):
         return worked if len(worked) <= MAX_ASPECTS else (whole,)
     asked = asking_sentences(whole)
+    if len(asked) == 1 and (noted := _noted(asked[0])):
+        return noted
     parts = dict.fromkeys(piece for sentence in asked for piece in _pieces(sentence))
     if 1 < len(parts) <= MAX_ASPECTS:
         carried = tuple(dict.fromkeys(_stand_alone(part, whole, asked) for part in parts))
@@ -68,6 +72,18 @@ def _pieces(asked: str) -> list[str]:
             head = re.sub(r"\bare\b", "is", re.sub(r"\bwere\b", "was", match["head"]))
             return [f"{head}{member}{match['rest']}".strip() for member in members]
     return [asked]
+
+
+def _noted(asked: str) -> tuple[str, ...]:
+    """The members of a list as it is typed into a search box, without a verb: "Warranty, weight and price of the
+    AR-7?"."""
+    match = _NOTED.match(asked)
+    if not match or "," not in match["list"] or read_question(asked).ask is not Ask.TEXT:
+        return ()
+    members = [one.strip() for one in re.split(r",\s*(?:and\s)?|\sand\s", match["list"]) if one.strip()]
+    if len(members) < 3 or any(len(one.split()) > 3 for one in members):
+        return ()
+    return tuple(f"{member}{match['rest']}" for member in members)
 
 
 def _told(piece: str, first: str) -> str:
