@@ -75,7 +75,7 @@ def _pieces(asked: str) -> list[str]:
 
 
 def _noted(asked: str) -> tuple[str, ...]:
-    """The members of a list as it is typed into a search box, without a verb: "Warranty, weight and price of the
+    """The members of a list typed without a verb: "Warranty, weight and price of the
     AR-7?"."""
     match = _NOTED.match(asked)
     if not match or "," not in match["list"] or read_question(asked).ask is not Ask.TEXT:
