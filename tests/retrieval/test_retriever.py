@@ -14,7 +14,7 @@ from citewell.core.config import Retrieval
 from citewell.core.errors import UsageError
 from citewell.core.identity import chunk_id
 from citewell.core.ports import Listed
-from citewell.core.records import Cell, Chunk, Maker, Passage, Row
+from citewell.core.records import Cell, Chunk, Likeliest, Maker, Passage, Row
 from citewell.documents.index import LanceIndex
 from citewell.models.fake import HashEmbedder
 from citewell.questions.parsing import read_question
@@ -334,6 +334,17 @@ def test_a_refusal_names_the_sentences_that_came_nearest() -> None:
     assert place.quote == "The fee for a permit is 40 euros."
     assert text[place.start - 100 : place.end - 100] == place.quote
     assert (place.document_id, place.page, place.verdict) == ("fees.md", 3, None)
+
+
+def test_a_refusal_shows_first_what_the_answer_check_put_highest() -> None:
+    text = "The fee for a permit is 40 euros. Keeping an animal costs 12 euros a month."
+    start = 7 + text.index("Keeping")
+    likeliest = Likeliest(start=start, end=7 + len(text), answers=0.4)
+    plain = Passage(chunk=chunk("other.md", "The fee for a boat is 90 euros."))
+    found = nearest(
+        "What is the fee for a dog?", [plain, Passage(chunk=chunk("fees.md", text, 7), likeliest=likeliest)]
+    )
+    assert [place.quote for place in found] == [text[start - 7 :], "The fee for a boat is 90 euros."]
 
 
 def test_what_orders_about_is_not_shown_as_near() -> None:

@@ -250,6 +250,7 @@ class Journal:
                     similarity_score=passage.similarity,
                     reranker_score=passage.relevance,
                     was_used_in_generation=passage.used,
+                    likeliest=passage.likeliest,
                 )
                 for passage in self.passages
             ),

@@ -233,16 +233,26 @@ class Chunk(Record, frozen=True, kw_only=True):
         return f"{self.context}\n{self.content}" if self.context else self.content
 
 
+class Likeliest(Record, frozen=True, kw_only=True):
+    """The stretch of a passage that most probably answers, ``[start, end)`` in the document, and the answer
+    check's probability that it does: under its border it only says where to look."""
+
+    start: int
+    end: int
+    answers: float
+
+
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
     ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
-    answer check for the likeliest of its sentences, where it found one."""
+    answer check for the likeliest of its sentences, where one is over its border."""
 
     chunk: Chunk
     similarity: float | None = None
     fused: float | None = None
     relevance: float | None = None
     answers: float | None = None
+    likeliest: Likeliest | None = None
     relevant: bool = False
     used: bool = False
     set_aside: str = ""
@@ -568,7 +578,8 @@ EXTERNAL = "external"
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):
-    """One passage as a record keeps it: cosine, and the ranker's probability in [0, 1]."""
+    """One passage as a record keeps it: cosine, the ranker's probability in [0, 1], and where an answer is
+    likeliest."""
 
     chunk_id: str
     document_id: str
@@ -576,6 +587,7 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
     similarity_score: float | None
     reranker_score: float | None
     was_used_in_generation: bool
+    likeliest: Likeliest | None = None
 
 
 class Streamed(Record, frozen=True, kw_only=True):

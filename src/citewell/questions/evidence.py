@@ -118,11 +118,23 @@ def find_pointed(
     """At most ``limit`` sentences and rows, best first, near-equal ones once. The ``check`` weighs what the
     extractor points at; without it what stands in a passage whose no-answer probability is above
     ``max_no_answer`` is left out."""
+    found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
+    return choose(wanted, found, check.least if check else MIN_PROBABILITY, limit)
+
+
+def find_stretches(
+    wanted: ParsedQuestion,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    *,
+    max_no_answer: float,
+    check: AnswerCheck | None = None,
+) -> list[Answer]:
+    """Sentences and rows that may answer, likeliest first, those under the border too."""
     mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
     if not mine:
         return []
     found: list[Answer] = []
-    least = check.least if check else MIN_PROBABILITY
     max_no_answer = 1.0 if check else max_no_answer
     readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
     for passage, reading in zip(mine, readings, strict=True):
@@ -138,7 +150,11 @@ def find_pointed(
     if check and found:
         found = _weighed(wanted.question, found, check)
     found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
-    found.sort(key=lambda answer: -round(sure(answer), 6))
+    return sorted(found, key=lambda answer: -round(sure(answer), 6))
+
+
+def choose(wanted: ParsedQuestion, found: Sequence[Answer], least: float, limit: int) -> list[Answer]:
+    """Of what was found, best first, at most ``limit`` that are at least as sure as ``least`` and differ."""
     kept: list[Answer] = []
     for answer in found:
         if sure(answer) < least:
@@ -273,7 +289,7 @@ def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
 
 
 def _alike(one: Answer, other: Answer) -> bool:
-    (start, end, said), (from_, to, told) = _place(one), _place(other)
+    (start, end, said), (from_, to, told) = place_of(one), place_of(other)
     a, b = set(label_words(said)), set(label_words(told))
     overlapping = (
         one.passage.chunk.document_version == other.passage.chunk.document_version
@@ -297,13 +313,14 @@ def _told_better(wanted: ParsedQuestion, answer: Answer, other: Answer) -> bool:
 
 def _held(wanted: ParsedQuestion, answer: Answer) -> frozenset[str]:
     """The asked words that it holds: of a cell, its label and head, not the values beside it."""
-    said = _place(answer)[2]
+    said = place_of(answer)[2]
     if isinstance(answer, CellAnswer):
         said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
     return asked_words(wanted).intersection(words_of(said))
 
 
-def _place(answer: Answer) -> tuple[int, int, str]:
+def place_of(answer: Answer) -> tuple[int, int, str]:
+    """``[start, end)`` in the document, and what stands there."""
     if isinstance(answer, SentenceAnswer):
         return answer.start, answer.end, answer.text
     return answer.row.start, answer.row.end, text_of(answer.passage, answer.row.start, answer.row.end)

@@ -15,9 +15,16 @@ import msgspec
 
 from citewell.core.config import Gate
 from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GateVerdict
-from citewell.core.records import Citation, Passage, Record
+from citewell.core.records import Citation, Likeliest, Passage, Record
 from citewell.core.sentences import sentence_spans
-from citewell.questions.evidence import find_evidence, find_pointed, sure
+from citewell.questions.evidence import (
+    MAX_SENTENCES,
+    choose,
+    find_evidence,
+    find_stretches,
+    place_of,
+    sure,
+)
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import CellAnswer, asked_words, words_of
@@ -89,20 +96,28 @@ def opened(
     settings: Gate,
     check: AnswerCheck,
 ) -> tuple[Passage, ...]:
-    """``passages`` in their order, with what the check says of each: what the ranker puts under its threshold
-    is relevant too where the check finds an answer in it."""
+    """``passages`` in their order, with what the check says of each and where in it an answer is likeliest:
+    what the ranker puts under its threshold is relevant too where the check finds an answer in it."""
     read = [passage for passage in passages if not passage.set_aside and passage.relevance is not None]
     answers: dict[str, float] = {}
+    likeliest: dict[str, Likeliest] = {}
     for aspect in aspects:
-        for answer in find_pointed(
-            read_question(aspect), read, extractor, max_no_answer=settings.max_no_answer, check=check
-        ):
+        wanted = read_question(aspect)
+        found = find_stretches(wanted, read, extractor, max_no_answer=settings.max_no_answer, check=check)
+        for answer in found:
+            name, (start, end, _) = answer.passage.chunk.chunk_id, place_of(answer)
+            if name not in likeliest or sure(answer) > likeliest[name].answers:
+                likeliest[name] = Likeliest(start=start, end=end, answers=sure(answer))
+        for answer in choose(wanted, found, check.least, MAX_SENTENCES):
             name = answer.passage.chunk.chunk_id
             answers[name] = max(sure(answer), answers.get(name, 0.0))
     return tuple(
-        msgspec.structs.replace(passage, relevant=True, answers=answers[passage.chunk.chunk_id])
-        if passage.chunk.chunk_id in answers
-        else passage
+        msgspec.structs.replace(
+            passage,
+            relevant=passage.relevant or passage.chunk.chunk_id in answers,
+            answers=answers.get(passage.chunk.chunk_id, passage.answers),
+            likeliest=likeliest.get(passage.chunk.chunk_id, passage.likeliest),
+        )
         for passage in passages
     )
 
@@ -157,23 +172,22 @@ def _answered(
 
 
 def nearest(question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
-    """The sentence or row of each of the first passages that shares most words with a question that was not
-    answered. Nobody verified that they answer: whoever is refused may look there. A passage that would be
-    quarantined is not shown; a quote is cut at a word to at most LONGEST characters."""
+    """Where an answer to a refused question is likeliest: the stretches that the answer check put highest;
+    without a check, the sentence or row of each passage that shares most words. Nobody verified that they
+    answer. A passage that would be quarantined is not shown; a quote is cut at a word to at most LONGEST
+    characters."""
     asked = asked_words(read_question(question))
     kept = [passage for passage in set_poison_aside(question, passages) if not passage.set_aside]
+    kept.sort(key=lambda passage: -(passage.likeliest.answers if passage.likeliest else 0.0))
     return tuple(_place(passage, asked) for passage in kept[:MOST])
 
 
 def _place(passage: Passage, asked: frozenset[str]) -> Citation:
     chunk = passage.chunk
-    spans = sentence_spans(chunk.content) or ((0, len(chunk.content)),)
-
-    def promise(span: tuple[int, int]) -> tuple[int, int]:
-        shared = asked.intersection(words_of(chunk.content[slice(*span)]))
-        return len(shared), min(span[1] - span[0], LONGEST)  # rather a sentence than its heading
-
-    start, end = max(spans, key=promise)
+    if passage.likeliest:
+        start, end = (at - chunk.start_offset for at in (passage.likeliest.start, passage.likeliest.end))
+    else:
+        start, end = _most_words(chunk.content, asked)
     if end - start > LONGEST:
         end = start + max(chunk.content[start : start + LONGEST].rfind(" "), LONGEST // 2)
     return Citation(
@@ -189,3 +203,11 @@ def _place(passage: Passage, asked: frozenset[str]) -> Citation:
         section_path=chunk.section_path,
         page=chunk.page,
     )
+
+
+def _most_words(text: str, asked: frozenset[str]) -> tuple[int, int]:
+    def promise(span: tuple[int, int]) -> tuple[int, int]:
+        shared = asked.intersection(words_of(text[slice(*span)]))
+        return len(shared), min(span[1] - span[0], LONGEST)  # rather a sentence than its heading
+
+    return max(sentence_spans(text) or ((0, len(text)),), key=promise)

@@ -39,6 +39,7 @@ def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
             relevance=result.reranker_score,
             relevant=result.reranker_score is not None and result.reranker_score >= threshold,
             used=result.was_used_in_generation,
+            likeliest=result.likeliest,
         )
         for result in record.retrieval_results
         if (result.document_id, result.chunk_id) in known

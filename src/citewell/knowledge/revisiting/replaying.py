@@ -249,4 +249,5 @@ def _result_of(passage: Passage, *, used: bool) -> RetrievalResult:
         similarity_score=passage.similarity,
         reranker_score=passage.relevance,
         was_used_in_generation=used,
+        likeliest=passage.likeliest,
     )
