@@ -60,8 +60,8 @@ broken: the worst of {rows} rows has **{worst_fifths}**.
 
 The same with a third and a half for calibration: worst **{worst_thirds}** and **{worst_halves}**. What
 remains of a set for testing is a sample too, and errs in the opposite direction: if the calibration
-part was lucky, the rest is unlucky, so luck counts twice, the more so the smaller the rest. The promise itself covers
-everything that the calibration part was drawn from, which is what "by all rows" counts:
+part was lucky, the rest is unlucky, so luck counts twice, the more so the smaller the rest. The promise
+itself covers everything that the calibration part was drawn from, which is what "by all rows" counts:
 broken where the whole set shows
 more errors than promised, worst **{worst_all}** with a fifth, **{worst_all_thirds}** with a third,
 **{worst_all_halves}** with a half.

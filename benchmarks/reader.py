@@ -214,8 +214,8 @@ def _page(told: dict[str, Any], found: list[list[str]], told_apart: list[list[st
             "## Detecting that there is no answer",
             table(heads, told_apart),
             "The threshold of 0.5 is for the reader alone; in a pass it works together with the ranker's"
-            " threshold, the gate (`gate.max_no_answer`) and the verifier. Where F1 with no-answer is not above"
-            " that of always refusing, the reader's no-answer at this threshold gained nothing.",
+            " threshold, the gate (`gate.max_no_answer`) and the verifier. Where F1 with no-answer is not"
+            " above that of always refusing, the reader's no-answer at this threshold gained nothing.",
             "## Left out",
             table(["sets", "why"], [[name, why] for name, why in LEFT_OUT.items()]),
         )
