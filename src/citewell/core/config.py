@@ -361,7 +361,7 @@ def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: s
         kind = fields[key]
         if get_origin(kind) is Literal and value not in get_args(kind):
             known = ", ".join(word or '""' for word in get_args(kind))
-            raise ConfigError(f"{section}{key} = {value!r}", hint=f"known are: {known}")
+            raise ConfigError(f"{section}{key} = {value!r}", hint=f"use one of: {known}")
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Record):
             _refuse(value, kind, f"[{key}] of {where}", f"{key}.")
 
