@@ -198,9 +198,9 @@ def _report(
     body = f"""
 `python -m benchmarks.access --worlds {arguments.worlds} --people {arguments.people} --documents
 {arguments.documents}`: {counted["worlds"]} random homes (half with a table for each access list) with
-{counted["documents"]} documents that each carry marks of their own in id, title and text,
-{counted["people"]} people with random groups and roles, {counted["records"]} records. Every public way
-of the knowledge base and its log is called as each of them, before and after access lists change;
+{counted["documents"]} documents with unique marks in id, title and text,
+{counted["people"]} people with random groups and roles, {counted["records"]} records. Every public method of
+the knowledge base and its log is called as each of them, before and after access lists change;
 {counted["answers"]} answers are asked for and read with receipt and trace.
 
 | calls | marks that reached who may not see them | counts and lists that were not those of the rule |
@@ -224,7 +224,7 @@ milliseconds, medians of 5, the read itself on record: the newest page of 50 {au
 of all {audit["counts"]:.0f}. To open every record and ask the rule of each takes {audit["opening all"]:.0f}.
 """
     values = {**counted, "wrong_counts": wrong, "search_ms": times, "auditor_ms": audit}
-    write("access", "Who sees what", body, values)
+    write("access", "Access control", body, values)
 
 
 if __name__ == "__main__":

@@ -355,7 +355,7 @@ def page(runs: list[dict[str, Any]], real: dict[str, float]) -> None:
             f"{real['page_p95_ms']:.1f} ms, of it processor time "
             f"{real['page_cpu_p50_ms']:.1f} / {real['page_cpu_p95_ms']:.1f}."
         )
-    write("audit_queries", "Questions to the log", body, {"runs": runs, "real": real})
+    write("audit_queries", "Log queries", body, {"runs": runs, "real": real})
 
 
 def _bar(runs: list[dict[str, Any]]) -> str:

@@ -425,23 +425,22 @@ def run(row: Row) -> tuple[CheckReport, CheckReport]:
 UNNAMED = """
 ## What no check can name
 
-- **What the operator wrote falsely when it was written.** A log proves that nothing was changed since,
-  and for whoever kept a checkpoint, since when. It does not prove that what was sealed was true, that the
-  clock was right, or that a question was asked at all (*invent an entry*).
-- **What the operator changes behind the last checkpoint that somebody else keeps**, or before the first
-  one was. So checkpoints are to leave the house often: `audit.publish_every_s`.
+- **False entries.** A log proves that nothing was changed since, and to anyone who kept a checkpoint, since
+when. It does not prove that what was sealed was true, that the clock was right, or that a question was asked
+at all (*invent an entry*). - **Changes after the last checkpoint that somebody else keeps**, or before the
+first one. Checkpoints should therefore be published often: `audit.publish_every_s`.
 - **A question that was answered outside Citewell**, from a copy of the documents or the index: reading
   leaves no entry.
-- **A trace that is gone, or one of a request that came to no entry.** Traces are for looking: losing the
-  last ones is allowed, and a killed pass leaves one behind. The record in the log is the proof.
-- **Words in feedback that are blank after an erasure.** Once somebody was erased, an empty name or
-  comment is not compared.
+- **A missing trace, or one of a request without an entry.** Traces are for inspection only: losing the last
+ones is allowed, and a killed pass leaves one behind. The record in the log is the proof. - **Words in
+feedback that are blank after an erasure.** Once somebody has been erased, an empty name or comment is not
+compared.
 - **Feedback and flags from before the newest feedback that has expired**, if they are added by hand: they
   look like what has expired.
 - **Which pages were shown and touched** (`no_engagement` is drawn from it), when a key was last used, and
   the files kept in `uploads/`: no entry commits to them, and nothing is answered from them.
-- **Another program in the place of `citewell audit check`.** Use the independent reader on an export, on
-  another machine.
+- **A different program in place of `citewell audit check`.** Use the independent reader on an export, on
+another machine.
 """
 
 
@@ -485,7 +484,7 @@ def main() -> None:
         " an operator who also writes the entry that would allow them is not found: the entry then stands in"
         " the log, under its time.\n" + UNNAMED
     )
-    write("audit_tamper", "Tampering, found and named", body, {"rows": values})
+    write("audit_tamper", "Tampering with the log", body, {"rows": values})
 
 
 if __name__ == "__main__":

@@ -129,8 +129,8 @@ had seen neither the code nor its tests. Exact 95 % intervals. Nothing is chosen
 
 {table(("", "measured", "aimed at"), rows)}
 
-A question counts as answered rightly where at least {RIGHT:.0%} of the expected words stand in the answer in
-one run, whatever else stands there.
+A question counts as answered correctly if the answer contains at least {RIGHT:.0%} of the expected words in
+one run, whatever else it contains.
 
 Planted errors by kind:
 

@@ -55,25 +55,26 @@ TEXT = """\
 A card says: "with 95 % confidence at most so many of the claims shown as VERIFIED (entailed) are
 unsupported". Each set is split at random, {splits} times: on a fifth the threshold is chosen by the
 product's own code (`calibration.promises.shown_promise`), on the other four the errors are counted. A promise
-is **broken** where those four show more errors than were promised. At most {allowed} of {splits} may break:
-the worst of {rows} rows has **{worst_fifths}**.
+is **broken** where those four show more errors than were promised. At most {allowed} of {splits} may be
+broken: the worst of {rows} rows has **{worst_fifths}**.
 
-The same with a third and a half for calibration: worst **{worst_thirds}** and **{worst_halves}**. What is
-left of a set for testing is a sample too, and errs to the other side: where the calibration part was lucky,
-the rest is unlucky, so that luck counts twice, the more the smaller the rest is. The promise itself is of all
-that the calibration part was drawn from, which is what "by all rows" counts: broken where the whole set shows
+The same with a third and a half for calibration: worst **{worst_thirds}** and **{worst_halves}**. What
+remains of a set for testing is a sample too, and errs in the opposite direction: if the calibration
+part was lucky, the rest is unlucky, so luck counts twice, the more so the smaller the rest. The promise
+itself covers everything that the calibration part was drawn from, which is what "by all rows" counts:
+broken where the whole set shows
 more errors than promised, worst **{worst_all}** with a fifth, **{worst_all_thirds}** with a third,
 **{worst_all_halves}** with a half.
 
-Made by `{command}`, entailer `{entailer}`. One unit
-is one claim under one text; claims proven by exact code (verbatim, numbers) are not counted. None of these
-sets trained or chose anything; all but FEVER-symmetric and other rows of BEGIN are in no other table.
+Made by `{command}`, entailer `{entailer}`. One unit is one claim about one text; claims proved by exact code
+(verbatim, numbers) are not counted. None of these sets was used for training or for choices; all but
+FEVER-symmetric and other rows of BEGIN are in no other table.
 
 {table}
 
-Where too many are wrong even at the strictest threshold that shows enough, no promise is made, and the card
-says so: the usual outcome at 5 % for the shipped verifier on such sets. The confidence is over all splits: of
-the few promises that luck allows on a set that hardly supports any, most break. The splits
+If too many are wrong even at the strictest threshold that shows enough, no promise is made, and the card says
+so: this is the usual outcome at 5 % for the shipped verifier on such sets. The confidence is over all splits:
+of the few promises that luck allows on a set that hardly supports any, most are broken. The splits
 of a set share its rows, so the counts of a row are not {splits} independent tests.
 """
 
@@ -192,7 +193,7 @@ def _page(found: dict[str, Any], entailer: str, command: str) -> None:
         worst_all_halves=worst("halves", "broken_by_all"), table=table(heads, rows),
     )  # fmt: skip
     values = {"command": command, "entailer": entailer, "sets": found}
-    write("card_promise", "The promise of a card", body, values)
+    write("card_promise", "Calibration promises", body, values)
 
 
 def _share(value: float | None) -> str:

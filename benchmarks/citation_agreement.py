@@ -210,7 +210,7 @@ def main() -> None:
         found[f"{name}: {kind}"] = agreement([one for one, _ in mine], [s for _, s in mine])
     write(
         "citation_agreement",
-        "Citation measures and people",
+        "Agreement of citation measures with people",
         _page(found, given.n, entailer.maker.hash),
         {"rows": given.n, "entailer": entailer.maker.hash, "agreement": found},
     )
@@ -229,32 +229,32 @@ def _page(found: dict[str, dict[str, Any]], n: int, entailer: str) -> str:
     ]
     heads = ["question", "kappa", "raw agreement", "yes: ours / people", "n"]
     return f"""
-`python -m benchmarks.citation_agreement --n {n}`: at most {n} rows of each set. What the verifier says of a
-claim and what it cites, beside what people say. Cohen's kappa with a 95 % bootstrap interval over claims. For
-orientation: ALCE reports .70 for recall and .53 for precision between its automatic measure and people.
+`python -m benchmarks.citation_agreement --n {n}`: at most {n} rows of each set. The verifier's judgement of a
+claim and what it cites, compared with people's. Cohen's kappa with a 95 % bootstrap interval over claims. For
+comparison, ALCE reports .70 for recall and .53 for precision between its automatic measure and people.
 Border and rules are those of the pass at commit `{code()}`; entailer `{entailer}`.
-None of it shaped the weights; ClapNQ answers were among the held-out claims that the support model was fitted
-on (`training/heldout.py`).
+None of it was used for training; ClapNQ answers were among the held-out claims that the support model was
+fitted on (`training/heldout.py`).
 
 {table(heads, lines)}
 
-How people's labels are read, which is part of the figure:
+How people's labels are interpreted, which affects the figures:
 
 - **WiCE** (claims of Wikipedia under the page they cite): a supported claim with the smallest set of
   sentences that annotators gave for it is a yes; a partly supported one with all its sentences, or an
   unsupported one with the {NEAREST} sentences nearest in words, is a no. Needed: a supported claim cites its
-  smallest set and the nearest sentence that nobody gave; those of the set are needed, the other is not. Ours
-  is ALCE's rule: all together entail the claim, and the sentence alone does too, or the others without it do
-  not.
+smallest set and the nearest sentence that nobody gave; those of the set are needed, the other is not. We use
+ALCE's rule: all together entail the claim, and either the sentence alone does too, or the others without it
+do not.
 - **ClapNQ** (answers that people wrote from one passage): a sentence of the answer with the sentences
   selected for it is a yes, with as many of the others, nearest in words, a no. Nobody said which selected
   sentence supports which part of the answer, nor that a sentence that was not selected does not support it:
   both make kappa lower.
 - **BEGIN**: a reply that annotators call fully attributable is a yes.
 
-WiCE is where the verifier is far stricter than people: its claims lean on the article around them ("This
-further decreased"), which annotators saw and the verifier did not, and web pages say things in words of their
-own. A citation measure judged by it is then a lower bound, not an estimate.
+On WiCE the verifier is far stricter than people: the claims depend on the surrounding article ("This further
+decreased"), which annotators saw and the verifier did not, and web pages use different wording. A citation
+measure judged by it is then a lower bound, not an estimate.
 """
 
 

@@ -173,21 +173,22 @@ def _page(sets: Mapping[str, Any]) -> str:
     )
     return f"""
 `python -m benchmarks.citations --n N --filings HOME`, the defaults: extractive writer, embedded models.
-95 % bootstrap intervals, n behind them. ALCE's measures are judged by the embedded verifier, not by the model
-that ALCE used, so they compare with each other and only roughly with the published figures: ChatGPT .74
+95 % bootstrap intervals, followed by n. ALCE's measures are judged by the embedded verifier, not by the model
+that ALCE used, so they can be compared with each other and only roughly with the published figures:
+ChatGPT .74
 recall and .73 precision on ASQA, the best of several re-ranked .84 and .81; commercial answer engines .52 and
 .75 in a human audit. How far the verifier agrees with people: [citation agreement](citation_agreement.md).
 
 {table(heads, rows)}
 
-A writer that only quotes cites well by construction: what it says *is* the source. Its price is in `coverage`
-and `wrongly_abstained`, which stand in the same table for that reason, and in whether the quote answers what
-was asked (`right_when_answered`), which no citation measure sees. An answer of clapnq is right when it cites
-a sentence that people selected for theirs; of its questions a quarter have no answer in their passage, though
-another passage of the set may hold one; its written answers were among the held-out claims that the support
-model was fitted on. nq_mini and FinanceBench go by the expected words and numbers.
+A writer that only quotes cites well by construction: what it says *is* the source. The price shows in
+`coverage` and `wrongly_abstained`, which are in the same table for that reason, and in whether the quote
+answers the question (`right_when_answered`), which no citation measure sees. A clapnq answer is right if it
+cites a sentence that people selected for theirs; a quarter of its questions have no answer in their passage,
+though another passage of the set may contain one; its written answers were among the held-out claims that the
+support model was fitted on. nq_mini and FinanceBench are scored by the expected words and numbers.
 
-What the figures hold for: {held}.
+The figures are for: {held}.
 """
 
 

@@ -105,7 +105,7 @@ def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
     ]
     return f"""
 `{" ".join(["python -m benchmarks.detectors", *sys.argv[1:]])}`: at most {rows} rows of each set.
-*Caught*: unsupported claims under the border. *Alarms*: supported ones under it. Exact 95 % intervals;
+*Caught*: unsupported claims below the threshold. *Alarms*: supported ones below it. Exact 95 % intervals;
 {_unscored(reports)} judgements unscored. Entailer `{OnnxEntailer().maker.hash}`, commit
 `{code()}`.
 
@@ -113,13 +113,14 @@ def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
 
 {judged_by}
 
-The table that is passed around (cosine under 0.8 catches 42 % with 15 % false alarms, a judge 78 / 8,
-claim-by-claim verification 92 / 3) names no data.
+The widely quoted table (cosine under 0.8 catches 42 % with 15 % false alarms, a judge 78 / 8, claim-by-claim
+verification 92 / 3) does not name its data.
 
 {table(heads, lines)}
 
-Pooled, every claim counts alike; [verification](verification.md) has means over the sets, in which the few
-unsupported claims of one weigh as much as the many of another, and more rows, other sets and single edits.
+Here every claim counts the same; [verification](verification.md) has means over the sets, in which the few
+unsupported claims of one set weigh as much as the many of another, and more rows, other sets and single
+edits.
 """
 
 

@@ -87,7 +87,7 @@ def main() -> None:
         "n": len(texts),
         "weights": results,
     }
-    write("embedder", "Embedder: what rounding its weights costs", _page(values), values)
+    write("embedder", "Embedder: the cost of rounding its weights", _page(values), values)
 
 
 def _page(values: dict[str, Any]) -> str:

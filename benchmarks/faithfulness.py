@@ -200,7 +200,7 @@ def main() -> None:
     quoting = extractive(arguments.n, entailer)
     write(
         "faithfulness",
-        "Faithfulness probe: scripted writers with a known share of decoration",
+        "Faithfulness probe on scripted writers",
         _page(arguments.n, runs, quoting),
         {"n": arguments.n, "writers": runs, "extractive": quoting},
     )
@@ -242,19 +242,20 @@ it. Intervals: 95 %, the wider of the exact one and a bootstrap over answers.
 
 {table(heads, rows)}
 
-What the writers without noise really did, and what the probe said:
+What the writers without noise actually did, and what the probe reported:
 
 {table(["the writer", *(f.value for f in Finding)], kinds)}
 
-*Reads*: looks the sentence up and says what stands there, in other words. *Blind*: says what it remembers,
-citing whatever is nearest. *Topical*: the same, but only while a source is about it, so that removing the
-cited sentence can look like use and only the exchanged fact tells; where a claim has no fact to exchange and
-no verb to negate, it passes for faithful. The scripts were written by who wrote the probe; a real model is
+*Reads*: looks the sentence up and paraphrases it. *Blind*: states what it remembers and cites whatever is
+nearest. *Topical*: the same, but only while a source is about the subject, so that removing the cited
+sentence can look like use and only the exchanged fact shows the difference; a claim with no fact to exchange
+and no verb to negate passes for faithful. The author of the probe also wrote the scripts; a real model is
 subtler, and none was measured. The last row is the default writer over {quoting["of"]} SQuAD questions with
 three passages of one article: it can only quote, so anything but 0 would be the probe's own error.
 
-The writer that drops claims at random measures too low: a claim that is dropped in the run that tests it
-looks as if it had gone with its source, and two controls catch only some of that. More controls
+The figure for the writer that drops claims at random is too low: a claim that is dropped in the run that
+tests it looks as if it had disappeared with its source, and two controls catch only some of that.
+More controls
 (`--controls 4`) catch more; the share of unstable citations says how much noise there is.
 """
 

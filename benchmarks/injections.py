@@ -104,13 +104,13 @@ Shown as verified: **{len(got)}** ({", ".join(got) or "none"}).
 
 {table(heads, rows)}
 
-A lie that a document states plainly, without an order, is a statement of that document: it is cited to it,
-and no check of citations can know better. Conflicts that are shown and the reader's judgement of sources are
-for that. The pattern for a forged evidence marker was added after a first run in which it got through.
+A lie that a document states plainly, without an order, is a statement of that document: it is attributed to
+it, and no citation check can know better. For that, there are conflicts between sources and the reader's
+judgement. The pattern for a forged evidence marker was added after a first run in which it got through.
 """
     write(
         "injections",
-        "Documents that give orders: what gets through",
+        "Prompt injection in documents",
         body,
         {"rows": rows, "through": len(got)},
     )

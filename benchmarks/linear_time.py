@@ -135,7 +135,7 @@ def main() -> None:
     )
     write(
         "linear_time",
-        "Hostile texts: time grows with the text",
+        "Running time on hostile texts",
         "A text is one piece, repeated to the size. CPU-seconds of one run each, without a model: the "
         "entailer compares words. Work that grows with the text takes four times as long for 80 kB as for "
         "20 kB; the square would take sixteen.\n\n"

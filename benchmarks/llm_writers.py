@@ -389,7 +389,7 @@ def main() -> None:
 ([real_writer](real_writer.md) is one): a local server speaks the real protocols and plays the writers. Good
 claims are supported FEVER claims, written by people about the passage, so that "good lost" is the verifier's
 miss rate on paraphrase, abstentions included; bad ones are named by the row. Every writer is stubborn: after
-the stricter prompt it says the same again, so 2 calls mean one retry. "Bad shown as supported" counts bad
+the stricter prompt it repeats itself, so 2 calls mean one retry. "Bad shown as supported" counts bad
 claims that are shown as VERIFIED. Mechanical lies ({", ".join(MECHANICAL)}) that got through:
 **{mechanical}**.
 
@@ -403,7 +403,7 @@ trained on is on its card. The {len(OVERSTATEMENTS)} over-generalised claims are
 The same {arguments.n // 2} answers of {CLAIMS} honest claims over {2 * CLAIMS} passages, half of them the
 ones most like the claims in words. Coverage: claims that are verified and cited. Precision: documents cited
 for them that are the one people judged the claim on; another may say it too, so it is a lower bound. The last
-column: citations that the writer committed to itself; the others were assigned or mended by entailment and
+column: citations that the writer committed to itself; the others were assigned or corrected by entailment and
 are marked `post-hoc`.
 
 {table(citing_heads, compared_rows)}
@@ -414,7 +414,7 @@ Time-out 1 s, two retries.
 
 {table(["provider", "calls", "seconds", "outcome"], trouble)}
 """
-    write("llm_writers", "Language models as writers: what gets through", body, values)
+    write("llm_writers", "Language models as writers", body, values)
 
 
 if __name__ == "__main__":

@@ -49,10 +49,10 @@ dropped, ...), written by somebody who had not read the checks. Exact 95 % inter
 
 {table(("full verifier", "shown as verified though it says more", "true and shown as verified"), rows)}
 
-People who label entailment let much of this pass: over the training sets a dropped "said", "if" or "can" is
-as common in pairs they call entailed as in others (docs/log.md), and an entailer learns what they do. The
-checks beside it only hold what the counts bear out. This is the weakest place of the verifier."""
-    write("overstated", "Claims that say more than their source", body, {"n": n, "verified": counts})
+People who label entailment accept much of this: in the training sets a dropped "said", "if" or "can" is as
+common in pairs they call entailed as in others (docs/log.md), and an entailer learns from them. The exact
+checks stop only what these counts support. This is the verifier's weakest point."""
+    write("overstated", "Overstated claims", body, {"n": n, "verified": counts})
     print(body)
 
 

@@ -177,15 +177,16 @@ def weigh(base: str, places: dict[str, str]) -> None:
     heads = ["page", "HTML kB", "with style, script, shapes kB", "page image kB", "requests", "server ms",
              "first paint ms", "interactive ms"]  # fmt: skip
     body = f"""`python -m benchmarks.pages`. A home of this project's documentation and one filing
-({FILING}, 83 pages), {len(QUESTIONS)} answers in its log; Chromium without a window on the same
-machine as the server, cache emptied before each load; medians of n = {LOADS} loads. *Interactive* is
+({FILING}, 83 pages), {len(QUESTIONS)} answers in its log; headless Chromium on the same machine as the
+server, cache emptied before each load; medians of n = {LOADS} loads. *Interactive* is
 when the script has run (`domContentLoadedEventEnd`), from the click; *server* is the time to the first
-byte. Nothing is compressed on the wire. Style, script and shapes are fetched once and kept for ever. The load
+byte. Nothing is compressed on the wire. The stylesheet, script and icons are fetched once and cached
+permanently. The load
 average of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.
 
 {table(heads, rows)}
 """
-    title = "Weight of the pages and time until they can be used"
+    title = "Page size and load time"
     write("pages", title, body, {"loads": LOADS, "pages": found})
 
 

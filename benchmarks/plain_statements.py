@@ -90,7 +90,7 @@ def main() -> None:
     n = sum(full.values())
     body = f"""`python -m benchmarks.plain_statements`: {len(cases)} passages, {n} statements, half of them
 true, written by somebody who had not seen the verifier, its checks or its tests. Exact 95 % intervals.
-"Without": no exact check objects ([decision 115](../decisions/115-exact-checks-have-rows.md)).
+"Without": without the exact checks ([decision 115](../decisions/115-exact-checks-have-rows.md)).
 
 {table(heads, rows)}
 
@@ -98,12 +98,13 @@ Untrue statements by their error, shown as verified:
 
 {table(("error", "n", "full", "without"), kinds)}
 
-True statements are paraphrases, untrue ones keep the passage's words: shared words mislead here, more than in
-what a writer that cites usually says. Over them **the verifier is no better than chance**: it follows shared
-words, and an entailer of this size does not see who, which and whether. About 15 of the true statements need
-a sum, a share or a conversion, which no part of the verifier does. The present weights have learnt from other
-statements of this manner ([decision 116](../decisions/116-statements-are-written.md)): before, .37 of
-the true and .42 of the untrue were verified."""
+True statements are paraphrases, untrue ones keep the passage's words, so shared words mislead here more than
+in the usual output of a writer that cites. On these statements **the verifier is no better than chance**: it
+follows shared words, and an entailer of this size does not recognise who did what, or whether it happened.
+About 15 of the true statements need a sum, a share or a conversion, which no part of the verifier does. The
+present weights were trained on other statements of this kind ([decision
+116](../decisions/116-statements-are-written.md)); before, .37 of the true and .42 of the untrue were
+verified."""
     data = {"n": n, "full": _plain(full), "without": _plain(without)}
     write("plain_statements", "Plain statements about everyday texts", body, data)
     print(body)

@@ -31,7 +31,7 @@ from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 
 SEED, ARTICLES = 31, 10
-TITLE = "Poisoned documents: what an answer survives"
+TITLE = "Poisoned documents"
 
 
 def build(home: Path, n: int) -> tuple[KnowledgeBase, list[Case]]:
@@ -142,20 +142,20 @@ def _page(report: PoisoningReport, held: Held) -> str:
 not be exchanged in its sentence); in {held.numbers} of them the answer is a number. Exact 95 % intervals.
 Commit `{held.code}`, configuration `{held.config[:19]}`.
 *Accuracy*: what is shown has the right answer and not the false one. *Misled*: it has the false one. The
-poison stands before what was retrieved. The default, extractive writer: a language model, which can obey an
+poison is placed before the retrieved passages.
+The default, extractive writer: a language model, which can obey an
 order, was not measured.
 
 {_claimed(report)}
 
 {table(heads, rows)}
 
-What to read in it. A statement that contradicts the documents is a statement of the documents: a writer that
+How to read the table: a false statement in a document is still a statement of that document. A writer that
 quotes will quote it, the verifier will find it supported, and no citation measure can know better (*citation
-precision* stays where it was). What a defence is worth is the difference between the row without it and the
-row "all". Conflicts between sources are found by exact code, where numbers, dates or names of one sentence
-differ, among all that was found relevant: an answer that is disputed is PARTIAL and tells both, and how many
-false answers had no conflict beside them stands in its column. Nothing in the pass prefers a newer document
-to an older one.
+precision* does not change). The value of a defence is the difference between the row without it and the row
+"all". Exact code finds conflicts between sources among all relevant passages, where numbers, dates or names
+in one sentence differ: a disputed answer is PARTIAL and shows both sides. One column shows how many false
+answers were shown without a conflict. Nothing in the pass prefers a newer document to an older one.
 """
 
 
@@ -169,7 +169,7 @@ def _claimed(report: PoisoningReport) -> str:
         lines.append([defences, _told(clean), f"{sum(values) / len(values):.2f}" if values else "-"])
     lines += [["published, with filtering", ".94", ".92"], ["published, without", ".92", ".78"]]
     heads = ["defences", "clean accuracy", "poisoned accuracy (mean over kinds and rates)"]
-    return f"{table(heads, lines)}\n\nThe published figures name no data and are unconfirmed."
+    return f"{table(heads, lines)}\n\nThe published figures do not name their data and are unconfirmed."
 
 
 def _words(counts: Sequence[int]) -> str:

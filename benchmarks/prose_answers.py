@@ -59,7 +59,7 @@ def main() -> None:
         return
     write(
         "prose_answers",
-        "Answers to questions in words",
+        "Answers to prose questions",
         _page(found, makers),
         {"measures": found, "makers": makers, "questions": rows},
     )
@@ -154,7 +154,7 @@ Models: {", ".join(makers)}.
 
 PAGE = """The whole pass on its defaults over the articles of SQuAD 2.0's development half that shaped no
 weights (`reading_pairs` splits by article), 95 % bootstrap intervals. Its questions without an answer were
-written by people to look as if the paragraph answered them. *Right*: a shown claim holds the words of a
+written by people to look as if the paragraph answered them. *Right*: a shown claim contains the words of a
 marked answer. *Shown* is ANSWER or PARTIAL with at least one claim.
 """
 

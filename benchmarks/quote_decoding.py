@@ -127,7 +127,7 @@ machine that was busy with other work: read the ratios. The median mask of the l
 That every quote is in its source, whatever a model with random weights writes, is a test:
 `tests/models/test_local_writer.py`.
 """
-    write("quote_decoding", "Quote-constrained decoding: what it costs", body, values)
+    write("quote_decoding", "Cost of quote-constrained decoding", body, values)
 
 
 if __name__ == "__main__":

@@ -269,16 +269,16 @@ def main() -> None:
         f"`{told['command']}`, weights `{ranker.maker.hash}`, commit `{code()}`.",
         "## AUROC",
         table(["set", "answering / others", "ranker", "embedder cosine", "BM25"], rows),
-        f"## The ranker at borders ({DEFAULT} is the default; strict is the card's {strict})",
+        f"## The ranker at different thresholds ({DEFAULT} is the default; strict is the card's {strict})",
         table(heads, bars),
         "The strict border was drawn on other data at 5 % of false positives. Here more than that pass it on"
-        f" {sum(value > 0.05 for value in strictly)} of {len(strictly)} sets: a border is of its data, and"
-        " `citewell calibrate` draws one on yours.",
+        f" {sum(value > 0.05 for value in strictly)} of {len(strictly)} sets: a threshold fits its own data,"
+        " and `citewell calibrate` chooses one for yours.",
         f"## nDCG@10 of the first {POOL} by BM25",
         table(["collection", "n", "BM25", "embedder cosine", "ranker"], orders),
     ]
     body = "\n\n".join(parts)
-    write("ranker", "Ranker: does this passage answer the question?", body, told)
+    write("ranker", "Ranker", body, told)
 
 
 if __name__ == "__main__":

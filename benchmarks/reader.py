@@ -182,7 +182,7 @@ def main() -> None:
         print(name, flush=True)
     write(
         "reader",
-        "Reader: where does the answer stand, or is there none?",
+        "Reader",
         _page(told, found, told_apart),
         told,
     )
@@ -209,13 +209,13 @@ def _page(told: dict[str, Any], found: list[list[str]], told_apart: list[list[st
         (
             __doc__.split("\n\n", 1)[1].strip(),
             f"`{told['command']}`, weights `{told['model']}`, commit `{code()}`.",
-            "## Where the answer stands",
+            "## Locating the answer",
             table(["set", "n", "exact match", "F1", "best F1 of five candidates"], found),
-            "## Whether there is one",
+            "## Detecting that there is no answer",
             table(heads, told_apart),
-            "The border of 0.5 is the reader's alone; in a pass the ranker's threshold, the gate"
-            " (`gate.max_no_answer`) and the verifier stand beside it. Where F1 with no-answer is not above"
-            " that of always refusing, the reader's no-answer at this border bought nothing there.",
+            "The threshold of 0.5 is for the reader alone; in a pass it works together with the ranker's"
+            " threshold, the gate (`gate.max_no_answer`) and the verifier. Where F1 with no-answer is not"
+            " above that of always refusing, the reader's no-answer at this threshold gained nothing.",
             "## Left out",
             table(["sets", "why"], [[name, why] for name, why in LEFT_OUT.items()]),
         )

@@ -204,7 +204,7 @@ def _report(rows: Sequence[dict[str, Any]], given: argparse.Namespace) -> None:
 {" ".join(told)} On this processor; retrieval is in the seconds of the pass only.
 
 *Shown*: claims of an ANSWER or PARTIAL, those marked as without support too; *as verified*: without those.
-*Right*: a shown claim holds the words of a marked answer. 95 % bootstrap intervals, n in brackets. The
+*Right*: a shown claim contains the words of a marked answer. 95 % bootstrap intervals, n in brackets. The
 questions without an answer were written by people to look as if the paragraph answered them.
 """
     write("real_writer", "A real language model as the writer", body, {"rows": list(rows)})

@@ -212,13 +212,13 @@ def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
     names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "section hit@5"]
     parts = [
         "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
-        "A passage stands on every page that holds 50 of its characters; *section* asks whether its section "
+        "A passage counts for every page that holds 50 of its characters; *section* asks whether its section "
         "does.",
         "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
         "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
         "made from: the ranker's and the pool's ranks fused, exact table cells raised; the ranker reads the "
         f"first {Retrieval().read}.",
-        "Fusion weights were chosen on the half named so. The other half is not free of us either: the "
+        "Fusion weights were chosen on the half named so. The other half is not independent either: the "
         "words of all 66 questions were read while synonyms, line items and rules for names were written, "
         "so its figures are optimistic for questions of other kinds. Evidence pages are FinanceBench's; a "
         "passage that answers from another page counts as a miss.",

@@ -286,7 +286,7 @@ def main() -> None:
         name: summed(compared(base, without(name, cases, entailer), truth))
         for name in (*OBJECTIONS, *OTHERS, "every objection")
     }
-    write("rules", "What each exact check buys", page(found, truth, base), {"checks": found, "n": {
+    write("rules", "Effect of each exact check", page(found, truth, base), {"checks": found, "n": {
         name: len(units) for name, units in truth.items()
     }})  # fmt: skip
 
@@ -328,11 +328,12 @@ def page(
         )
         for name, units in truth.items()
     ]
-    return f"""`python -m benchmarks.rules`: every check switched off alone, everything else as it ships.
-*Right* counts the verdicts that the check alone makes right: unsupported claims that only it stops and
-supported ones that only it proves. *Wrong* counts supported claims that only it holds down and unsupported
-ones that only it lets through. The interval is the exact 95 % one of wrong / (right + wrong); a check is
-defended where it lies under one half.
+    return f"""`python -m benchmarks.rules`: each check is switched off alone, with everything else as
+shipped.
+*Right* counts the verdicts that only this check makes right: unsupported claims that it stops and supported
+ones that it proves. *Wrong* counts supported claims that only it holds down and unsupported ones that only it
+lets through. The interval is the exact 95 % one of wrong / (right + wrong); a check is defended if the
+interval lies below one half.
 
 {table(("check", "right", "wrong", "share wrong, 95 %", "defended"), summary)}
 
@@ -345,13 +346,12 @@ The sets, and the share of their claims that is verified with every check on:
 {table(("set", "claims", "supported, verified", "unsupported, verified"), shown)}
 
 *Held-out documents*: a tenth of the training sets' documents. *Single edits*: real sentences with one thing
-changed. *Cells*, *scales* and *pronouns* are made: a cell of a WikiTableQuestions table told by
-its row and column or given to another; an amount of a TAT-QA table in thousands or millions told with its
-scale or bare; a pronoun's sentence behind its own name or
-another. *New texts*: the written examples' part that is kept for reporting, over texts that nobody had seen
-who wrote a check. A proof changes no verdict that the model gives anyway; it stays because it names how the
-verdict came about. The checks that were deleted after the first run, and their rows, stand in
-[the log](../log.md)."""
+changed. *Cells*, *scales* and *pronouns* are generated: a cell of a WikiTableQuestions table stated with its
+row and column or attributed to another; an amount of a TAT-QA table in thousands or millions stated with its
+scale or without; a sentence with a pronoun after its own name or another. *New texts*: the part of the
+written examples that is kept for reporting, about texts that no author of a check had seen. A proof does not
+change a verdict that the model gives anyway; it stays because it names how the verdict was reached. The
+checks that were deleted after the first run, and their rows, are in [the log](../log.md)."""
 
 
 if __name__ == "__main__":

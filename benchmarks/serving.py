@@ -355,8 +355,8 @@ def _measured(
 
 
 NAMES = {
-    "stand-ins": "Stand-ins for the models: what server, index and log bear",
-    "embedded": "The embedded models over filings: what this processor bears",
+    "stand-ins": "With stand-ins for the models: the limits of server, index and log",
+    "embedded": "With the embedded models on filings: the limits of this processor",
 }
 HEADS = ("", "answers", "p50 s", "p95 s", "p99 s", "first verified claim p50 s", "come again", "errors")
 
@@ -386,18 +386,18 @@ together: {told["answers_per_s"]} answers a second. Errors: {_told(told["crowd"]
     for which in ("load, stand-ins", "load, embedded"):
         parts += [_load_table(which, values[which])] if which in values else []
     body = f"""
-`citewell serve` on loopback. Each asker has a key of their own and asks again as soon as they are
-answered, every fourth time as a stream; the one asker alone every second time. What was asked before costs
-less: passages that were read for a question are remembered for the next who asks it.
+`citewell serve` on loopback. Each user has their own key and asks again as soon as they are answered, every
+fourth time as a stream; the single user every second time. Repeated questions cost less, because passages
+that were read for a question are cached.
 
 {(chr(10) * 2).join(parts)}
 
-Questions wait for a thread in the order they came, so waiting grows with askers; a full queue says so
-(503) and is no error here. A client that gave up loses its answer, not its record. Times are wall clock
-beside whatever else the machine does, and models take all of it: a load far above the cores means that the
-server had a fraction of one.
+Questions wait for a thread in order of arrival, so waiting grows with the number of users; a full queue is
+reported (503) and does not count as an error here. A client that gave up loses its answer, not its record.
+Times are wall-clock times on a shared machine, and the models use all of it: a load far above the number of
+cores means that the server had a fraction of one.
 """
-    write("serving", "Many askers at once", body, values)
+    write("serving", "Concurrent users", body, values)
 
 
 def _load_table(which: str, steps: Sequence[dict[str, Any]]) -> str:

@@ -98,7 +98,7 @@ def main() -> None:
         (name, str(modules), str(hops), *map(str, BEFORE[name])) for name, (modules, hops) in counts.items()
     ]
     body = f"""`python -m benchmarks.structure`: a *module visited* is a file in which a function ran, a *hop*
-a call from one module into another; on the second call, when everything is loaded.
+a call from one module into another; counted on the second call, when everything is loaded.
 
 {table(("", "modules", "hops", "modules before", "hops before"), rows)}
 

@@ -134,19 +134,19 @@ def main() -> None:
         for kind in kinds
     ]
     body = f"""`python -m benchmarks.superseded`: questions to {sum(1 for _ in worlds())} pairs of papers in
-which a statement is superseded by an amendment, a newer edition, a newer price list, a date of expiry, the
-front matter of another paper, or an informal note (which nothing can read exactly). Exact 95 % intervals. The
-texts are written for this by a large language model, which had written the grammar of amendments before it;
-the pairs "kept" were not looked at while choosing anything. Aim: at most .05 shown as current.
+which a statement is superseded by an amendment, a newer edition, a newer price list, an expiry date, the
+front matter of another paper, or an informal note (which no rule can read exactly). Exact 95 % intervals. The
+texts were written for this by a large language model, which had also written the grammar of amendments; the
+pairs "kept" were not looked at while choosing anything. Target: at most .05 shown as current.
 
 {table(("", "kept", "kept, supersession unknown", "for development"), rows)}
 
-By what supersedes, pairs that were kept:
+By what supersedes (pairs that were kept):
 
 {table(("", "shown as current", "told as superseded or disputed", "valid shown"), by_kind)}
 
-Today is {NOW:%d %B %Y} here. A price or sentence counts as shown where its words stand in a claim that is
-shown; the lines that tell what is not in force are no claims."""
+Today is {NOW:%d %B %Y} here. A price or sentence counts as shown if a shown claim contains its words; the
+lines that say what is not in force are not claims."""
     write(
         "superseded",
         "Superseded statements",

@@ -30,16 +30,19 @@ SET = Path(__file__).with_suffix(".jsonl")
 LABELS = {"rephrased_query": "rephrased", "follow_up_correction": "corrected"}
 SETS = ("tatqa.dev", "squad2_cs224n.dev", "policyqa.dev", "doc2dial.dev")
 MOST = 500
-SAID = """`python -m benchmarks.turns`. What Citewell takes for `rephrased_query` and `follow_up_correction`
+SAID = """`python -m benchmarks.turns`. What Citewell detects as `rephrased_query` and `follow_up_correction`
 at its default thresholds (cosine {cosine}, overlap {overlap}), with the embedded embedder. The pairs were
-written by hand by whoever wrote the rules, before the rules: half for choosing (where rules and thresholds
-were mended), half for these figures. They are few and in plain English, so take the recall as an upper bound.
+written by hand by the author of the rules, before the rules: half for choosing (on which rules and thresholds
+were adjusted), half for these figures.
+They are few and in plain English, so take the recall as an upper bound.
 
 {pairs}
 
-False alarms on real questions: neighbours about the same text, each of which asks for something else
+False alarms on real questions: neighbouring questions about the same text, each of which asks for something
+else
 (at most {most} a set; doc2dial are turns of real conversations). The rules look at the two turns alone, with
-no answer, which is the harder case. Not every alarm is false: the crowd of policyqa did ask the same twice.
+no answer, which is the harder case. Not every alarm is false: the crowd workers of policyqa did ask the same
+thing twice.
 The words of `_COMPUTED` (percentage, average, ...) were added after a look at the first alarms of tatqa.
 
 {alarms}
@@ -106,7 +109,7 @@ def main() -> None:
             [(a["set"], str(a["n"]), str(a["alarms"]), f"{a['low']:.3f} to {a['high']:.3f}") for a in alarms],
         ),
     )
-    write("turns", "What is noticed of the next turn", body, {"pairs": rows, "alarms": alarms, "ms": ms})
+    write("turns", "Implicit feedback", body, {"pairs": rows, "alarms": alarms, "ms": ms})
 
 
 def rate(hits: int, of: int) -> str:

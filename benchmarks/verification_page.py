@@ -28,28 +28,29 @@ MEAN, EDIT, AIMED_EDITS = 0.72, 0.95, ("numbers", "dates", "entities", "negation
 """What the full verifier is aimed at: mean balanced accuracy, and that of single edits of these kinds."""
 
 INTRODUCTION = """\
-Four ways to say whether a text supports a claim, on sets with human labels. Balanced accuracy with its 95 %
+Four ways to decide whether a text supports a claim, on sets with human labels.
+Balanced accuracy with its 95 %
 bootstrap interval / AUROC with its own. Thresholds were fixed before these rows were judged: {thresholds}.
 Entailer `{entailer}`; exact checks of commit `{code}`.
 
 Made from start to end by `{command}`: at most {rows} rows of a grounding set{fewer}
-and {others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients or the
-thresholds. A claim of several sentences is supported as much as its least supported sentence."""
+and {others} of another, drawn with a seed. None of these sets was used to fit the weights, the coefficients
+or the thresholds. A claim of several sentences is supported as much as its least supported sentence."""
 
 CAVEATS = """\
-What to keep in mind:
+Caveats:
 
 - The grounding sets were looked at while earlier versions were built. The weights, the mix of checkpoints
   and the support model in use now were chosen on held-out documents of training sets (`training/heldout.py`),
-  not here, but what was worth trying was learnt partly from earlier figures on these sets.
+  not here, but what was worth trying was partly learnt from earlier figures on these sets.
 - Summaries of CNN/DailyMail and XSum are in training too (other documents; rows whose document, claim or
   premise stands in a measured set are dropped before training).
 - QAGS, SummEval and CLIFF judge long texts: the entailer reads at most six windows of a text for a sentence
   (of a table, six for each part of its head).
-- One choice was made after these sets had been seen: statements made from QAMR were taken out of the held-out
-  claims that fit the support model when they proved to be no sentences (mean .662 with them, .669 without).
-- Every short human-written pair was trained on in the first stage, so hardly any held-out claim stands under
-  a single sentence: the border is least sure there (see the calibration error).
+- One choice was made after these sets had been seen: statements made from QAMR were removed from the held-out
+claims that fit the support model, when they turned out not to be sentences (mean .662 with them, .669
+without). - Every short human-written pair was trained on in the first stage, so hardly any held-out claim has
+a single sentence as its source: the threshold is least certain there (see the calibration error).
 - Sets with few unsupported rows (SummEval) have wide intervals at equal priors."""
 
 EDITS = """\
@@ -59,11 +60,11 @@ sentence of these documents was looked at. The edits are made by the same code t
 from other texts, so these figures measure care with details, not generality."""
 
 DETECTION = """\
-The table that is passed around (cosine under 0.8 catches 42 % of unsupported claims with 15 % false alarms,
-an LLM judge 78 / 8, claim-by-claim verification 92 / 3) names no data. The same question on the rows above:
-of the unsupported claims, how many does each method catch, and on how many supported ones does it raise an
-alarm? Means over the {sets} grounding sets, on the rows of the first table; n and exact intervals, and a
-language model as judge, stand in [detectors](detectors.md)."""
+The widely quoted table (cosine under 0.8 catches 42 % of unsupported claims with 15 % false alarms, an LLM
+judge 78 / 8, claim-by-claim verification 92 / 3) does not name its data. Here is the same comparison on the
+rows above: how many of the unsupported claims does each method catch, and on how many supported ones does it
+raise an alarm? Means over the {sets} grounding sets, on the rows of the first table; n and exact intervals,
+and a language model as judge, are in [detectors](detectors.md)."""
 
 SPLITTING = """\
 Only rows that the cut changes, pooled over the grounding sets; the full verifier, border 0.5."""
@@ -120,13 +121,13 @@ def _parts(results: Results) -> list[str]:
         "## One thing changed in a real sentence",
         EDITS.format(documents=documents),
         _scores("what changed", results.edits, {}),
-        "## What is caught, and what is falsely alarmed about",
+        "## Detection and false alarms",
         DETECTION.format(sets=len(grounding)),
         _detection(grounding),
-        "## Cutting claims",
+        "## Splitting claims",
         SPLITTING,
         _splitting(results),
-        "## Contradicted",
+        "## Contradictions",
         CONTRADICTED,
         _contradicted(results.contradicted),
         "## Calibration",

@@ -150,19 +150,19 @@ def main() -> None:
         print("NONE", case["question"], "|", case["derivation"])
     lines = [[name, shown(measure), str(measure["n"])] for name, measure in measures.items()]
     body = f"""`python -m benchmarks.worked_out`: TAT-QA's development set, questions whose answer is
-worked out, each with its own table as CSV. No model takes part, and nothing is retrieved.
+calculated, each with its own table as CSV. No model is used, and nothing is retrieved.
 
 {table(("measure", "value", "n"), lines)}
 
 *The human's number*: equal at the digits that the human gives, sign included, at any scale word ("-94
 million" where the table says 680 and 774). *Proven*: the checker finds every operand in a cited cell of
-that name and period and calculates the same. What is proven and not the human's is right arithmetic on
-another reading of the question (the share where the human gave the difference, an expense with the sign it
-is printed with).
+that name and period and calculates the same. A proven result that differs from the human's is correct
+arithmetic on another reading of the question (the share where the human gave the difference, an expense with
+its printed sign).
 
-The wrong results of a first run were read, and two kinds of them mended (a row whose name says more than a
-line item's; a change of a line item that is no growth), so the share that is right is a little optimistic.
-What has no result was not worked on, but for ten questions whose periods were cut out wrongly.
+The wrong results of a first run were read and two kinds of them fixed (a row whose name says more than a line
+item's; a change of a line item that is not growth), so the share that is right is a little optimistic.
+Questions without a result were not examined, except for ten whose periods were cut out wrongly.
 """
     write(
         "worked_out",

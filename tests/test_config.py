@@ -101,7 +101,7 @@ def test_a_word_that_a_key_does_not_take_is_refused_with_those_it_takes(
     section, _, name = key.partition(".")
     path = tmp_path / "citewell.toml"
     path.write_text(f"[{section}]\n{name} = 'dropp'\n")
-    with pytest.raises(ConfigError, match=re.escape(f"{key} = 'dropp': known are: {known}")):
+    with pytest.raises(ConfigError, match=re.escape(f"{key} = 'dropp': use one of: {known}")):
         load(path, {})
     with pytest.raises(ConfigError, match=re.escape(known)):
         load(None, {f"CITEWELL_{section}_{name}".upper(): "dropp"})

@@ -129,7 +129,7 @@ def test_what_holds_instead_is_read_however_it_ranks() -> None:
     added, notes = force().instead([passage(OLD)], search)
     assert searched == ["change.md"]
     assert [(one.chunk.document_id, one.relevant) for one in added] == [("change.md", True)]
-    assert notes == ["change.md supersedes something of what was found"]
+    assert notes == ["change.md supersedes part of what was found"]
     assert force().instead([passage(OLD, relevant=False)], search) == ((), [])
 
 

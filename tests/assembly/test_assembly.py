@@ -76,7 +76,7 @@ def test_options_on_the_question_need_a_language_model(tmp_path: Path) -> None:
 
 def test_a_generator_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     for line in ("gpt", "hub:model", "openai:"):
-        with pytest.raises(ConfigError, match=r"known are|use "):
+        with pytest.raises(ConfigError, match=r"use "):
             _ = Assembly(tmp_path, Config(generator=line)).generator
 
 
@@ -89,7 +89,7 @@ def test_one_file_under_two_names_is_one_model() -> None:
 
 @pytest.mark.parametrize("key", ["embedder", "extractor", "generator"])
 def test_a_name_that_stands_for_nothing(tmp_path: Path, key: str) -> None:
-    with pytest.raises(ConfigError, match=r"known are|use "):
+    with pytest.raises(ConfigError, match=r"use "):
         getattr(Assembly(tmp_path, Config(**{key: "nonsense"})), key)
 
 

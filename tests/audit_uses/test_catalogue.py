@@ -118,7 +118,7 @@ def test_what_is_superseded_is_sealed(home: Path) -> None:
         assert kb.log.check().ok, kb.log.check()
     change(home, "DELETE FROM derived WHERE kind = 'superseded'")
     (found,) = in_catalogue(check(home))
-    assert "superseded was changed after it was sealed" in found.reason
+    assert "supersessions were changed after they were sealed" in found.reason
 
 
 def test_only_one_file_supersedes_and_only_what_is_there(home: Path) -> None:

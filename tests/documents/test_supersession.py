@@ -128,7 +128,7 @@ def test_what_is_no_whole_statement_supersedes_nothing(statement: str) -> None:
 def test_a_clause_that_is_not_there_is_noted(name: str) -> None:
     told, notes = found(papers(lease=LEASE, amendment=AMENDMENT.format(f"Clause {name} is deleted.")))
     assert told == {}
-    assert notes == [f"no place here is what this names: “Clause {name} is deleted.”"]
+    assert notes == [f"nothing in this home matches what this names: “Clause {name} is deleted.”"]
 
 
 def test_a_later_amendment_overtakes_an_earlier_one() -> None:
@@ -206,7 +206,7 @@ def test_front_matter_and_people_name_what_is_superseded() -> None:
     documents = papers(old_note="The gate opens at eight.\n", new=new, other="The gate is green.\n")
     told, notes = found(documents, given=[("new.md", "other.md")])
     assert set(told) == {"The gate opens at eight.", "The gate is green."}
-    assert notes == ["no document here is the “lost.md” that it supersedes"]
+    assert notes == ["no document in this home matches the “lost.md” that it supersedes"]
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_a_case_without_any_label_is_allowed(tmp_path: Path) -> None:
             '{"id": "a", "question": "q", "abstain": "no", "spans": [{"document": "d", "quote": "x"}]}',
             "line 1: an answer or a reason to abstain, not both",
         ),
-        (f"{LINE}\n\n{LINE}", "line 3: the id 'a' is that of line 1"),
-        ("\n \n", "holds no case"),
+        (f"{LINE}\n\n{LINE}", "line 3: the id 'a' is already used in line 1"),
+        ("\n \n", "contains no case"),
         (b"\xff\xfe", "not UTF-8"),
     ],
 )

@@ -171,7 +171,7 @@ def gate(tmp_path: Path, text: str) -> GateReport:
         ("exact_match = { min = 0.9, unscored = 9 }", False, "10 of 100 unscored, more than 9"),
         ('"nDCG@10" = { min = 0.0 }', False, "not measured, 4 unscored: nothing to check is not a pass"),
         ('"recall@5" = { min = 0.0 }', False, "not measured: nothing to check is not a pass"),
-        ('f1 = { min = 0.1, by = "interval" }', False, "0.5 of 1 has no interval to go by"),
+        ('f1 = { min = 0.1, by = "interval" }', False, "0.5 of 1 has no interval to compare"),
         ('"latency_ms_p95@gate" = { max = 9 }', False, "not measured: nothing to check is not a pass"),
     ],
 )
@@ -244,15 +244,15 @@ def test_what_the_rule_lets_fail_may_be_unscored_too(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("nonsense", "cannot be read as TOML"),
-        ("[measures]\nf1 = 1", "holds no [[rule]]"),
-        ("rule = []", "holds no [[rule]]"),
+        ("[measures]\nf1 = 1", "contains no [[rule]]"),
+        ("rule = []", "contains no [[rule]]"),
         ("[[rule]]\nmodell = 'x'\n", "unknown key 'modell': did you mean model?"),
         ("[[rule]]\n[rule.measures]\nalce_recal = { min = 1 }", "did you mean alce_recall?"),
         ("[[rule]]\n[rule.measures]\nf1 = 0.5", "f1 needs min or max"),
         ("[[rule]]\n[rule.measures]\nf1 = { min = 'x' }", "rule 1: Expected `float | null`"),
         ("[[rule]]\n[rule.measures]\nf1 = { min = 1, by = 'x' }", "Invalid enum value 'x'"),
         ("[[rule]]\n[rule.measures]\nf1 = { min = 1, mx = 2 }", "unknown field `mx`"),
-        ("[[rule]]\n[rule.measures]\n", "holds no measure"),
+        ("[[rule]]\n[rule.measures]\n", "contains no measure"),
         ("[[rule]]\n", "missing required field `measures`"),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_promise_is_made_with_one_error_in_93_and_not_in_92() -> None:
     assert shown([unit(1.0, True)] * 92 + [unit(1.0, False)]).outcome is Outcome.HOLDS
     short = shown([unit(1.0, True)] * 91 + [unit(1.0, False)])
     assert short.outcome is Outcome.TOO_SMALL
-    assert "93 are needed for so many errors" in short.note
+    assert "93 are needed with that many errors" in short.note
     assert short.bound is not None
     assert short.bound > 0.05
 

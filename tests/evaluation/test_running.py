@@ -296,7 +296,7 @@ def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrie
     run = recorded(tmp_path, (spanned,), said)
     for name in ("precision@5", "recall@5", "relevant_in_top_5", "right_outcome"):
         assert value(run, name) == (None, 0, 1)
-    assert "carries the id of a document" in run.cases[0].scores["recall@5"].reason
+    assert "has the id of a document" in run.cases[0].scores["recall@5"].reason
 
 
 def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:

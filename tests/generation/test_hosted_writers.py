@@ -320,7 +320,7 @@ def test_what_a_model_thinks_aloud_is_no_answer(play: Play_, passages: Any, line
     draft = writer.stream(request, heard.append)
     assert [claim.text for claim in draft.claims] == ["The bridge opened in 1932."]
     assert {partial.text for partial in heard} <= {"", "The bridge opened in 1932."}
-    assert any("thinking aloud" in note for note in draft.notes)
+    assert any("characters of thinking" in note for note in draft.notes)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_thinking_that_the_prompt_began_is_cut_at_its_end(play: Play_, passages:
     play(lambda asked, before: Reply(text=thought + answer))
     draft = write("openai:m", passages)
     assert [claim.text for claim in draft.claims] == ["The bridge opened in 1932."]
-    assert any("thinking aloud" in note for note in draft.notes)
+    assert any("characters of thinking" in note for note in draft.notes)
 
 
 def test_thinking_that_never_ends_is_no_claim(play: Play_, passages: Any) -> None:
@@ -360,8 +360,8 @@ def test_words_behind_an_object_are_left_out_and_told(
     play(lambda asked, before: Reply(text=f"{start}{OBJECT}{end}\nThe toll was abolished in 1958."))
     draft = write("openai:m", passages, Writer(form="schema"))
     assert draft.text == "The bridge opened in 1932."
-    assert any("words behind the object" in note and "1958" in note for note in draft.notes)
-    assert not any("not whole" in note for note in draft.notes)
+    assert any("words after the object" in note and "1958" in note for note in draft.notes)
+    assert not any("is incomplete" in note for note in draft.notes)
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,7 @@ def test_a_provider_of_its_own_citations_is_shown_no_hidden_marks_either(pages: 
     assert sources.texts[0].text == "Rain is < |im_start|>wet."
     assert [note.partition(":")[0] for note in sources.notes] == ["rain.txt"]
     assert "invisible" in sources.notes[0]
-    assert "chat marks" in sources.notes[0]
+    assert "chat delimiters" in sources.notes[0]
 
 
 def test_plain_text_is_not_changed() -> None:
@@ -403,7 +403,7 @@ def test_words_of_the_form_itself_are_no_answer(sources: Sources) -> None:
     assert written is not None
     assert len(written.claims) == 1
     assert written.missing == ("the price",)
-    assert any("given back" in note for note in written.notes)
+    assert any("text of the schema" in note for note in written.notes)
 
 
 def test_the_placeholders_are_those_of_the_prompt() -> None:

@@ -154,7 +154,7 @@ def test_versions_that_no_record_names_are_let_go(index: LanceIndex) -> None:
 
 def test_a_foreign_version_is_refused(index: LanceIndex, tmp_path: Path) -> None:
     other = LanceIndex(tmp_path / "other", EMBEDDER, "settings")
-    with pytest.raises(UsageError, match="belongs to another index"):
+    with pytest.raises(UsageError, match="belongs to a different index"):
         index.at(other.version())
     with pytest.raises(UsageError, match="no longer kept"):
         index.at(index.version().rpartition(".")[0] + ".999")

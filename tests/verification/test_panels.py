@@ -156,5 +156,5 @@ def test_of_both_together_the_judge_says_what_is_contradicted() -> None:
 
 
 def test_only_those_that_were_fitted_together_are_weighed_together() -> None:
-    with pytest.raises(ConfigError, match="nothing was fitted to these"):
+    with pytest.raises(ConfigError, match="no combination was fitted for these"):
         entailer_named("openai:m & judge")

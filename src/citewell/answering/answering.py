@@ -183,7 +183,9 @@ class Answering(Parts):
             confidence = msgspec.structs.replace(reported(consistency, card.card), card_note=card.note)
             notes += [*confidence.reasons, *([card.note] if card.note else [])]
             if self.answer_check is None and checked.claims:
-                notes.append("whether it answers was not checked: citewell-judge is not installed")
+                notes.append(
+                    "whether this answers the question was not checked: citewell-judge is not installed"
+                )
         if not journal.gate_passed:
             reasons = (f"not enough evidence: {journal.gate_reason}", *confidence.reasons)
             confidence = msgspec.structs.replace(confidence, reasons=reasons)
@@ -193,7 +195,7 @@ class Answering(Parts):
         if disagreement:
             confidence = _limited(confidence, "the sources disagree; both sides are shown")
         if journal.force.rests_on_it(claims):
-            confidence = _limited(confidence, "what it rests on is not in force on the asked day")
+            confidence = _limited(confidence, "it relies on text that is not in force on the day in question")
         if objection := self._objection(question, checked, journal):
             confidence = _limited(confidence, objection)
         journal.confidence, journal.decision = confidence, confidence.decision
@@ -325,7 +327,7 @@ class Answering(Parts):
 
 def _begins(gone: Callable[[], str], streaming: Streaming | None, stage: str) -> None:
     if reason := gone():
-        raise AbandonedError(f"the question was ended before the stage {stage!r}: {reason}")
+        raise AbandonedError(f"the question was stopped before the stage {stage!r}: {reason}")
     if streaming is not None:
         streaming.begins(stage)
 

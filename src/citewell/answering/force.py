@@ -149,7 +149,7 @@ class Force:
             # The words that replace a relevant place are read in its stead, however they rank.
             fresh = [p for p in found if p.relevant or _states(p.chunk, wanted[document_id])]
             added += [msgspec.structs.replace(passage, relevant=True) for passage in fresh[:MOST]]
-        return tuple(added), [f"{name} supersedes something of what was found" for name in [*wanted][:MOST]]
+        return tuple(added), [f"{name} supersedes part of what was found" for name in [*wanted][:MOST]]
 
     # --- disclosure -------------------------------------------------------------------------------
 

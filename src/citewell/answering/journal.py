@@ -78,7 +78,7 @@ def refuse(ask: Ask) -> None:
     """What is no question yet is refused before anything is recorded. Raises UsageError."""
     for name in ("question", "user", "session_id"):
         if not isinstance(given := getattr(ask, name), str):
-            raise UsageError(f"{name} must not be {given!r}", hint="give text")
+            raise UsageError(f"{name} must not be {given!r}", hint="pass some text")
     for name, most in _MOST.items():
         given = getattr(ask, name)
         if given is None and name != "runs":

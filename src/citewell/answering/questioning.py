@@ -92,7 +92,7 @@ class Questioner:
             parts = tuple(dict.fromkeys(" ".join(part.split()) for part in found.parts)) if found else ()
             parts = tuple(part for part in parts if part and _asks(part, question, notes))
             if not 1 <= len(parts) <= MOST_ASPECTS:
-                notes.append("the question stays split as it was")
+                notes.append("the question is split as before")
                 return tuple(split)
             notes.append(f"{len(parts)} parts: {'; '.join(parts)}")
         return parts

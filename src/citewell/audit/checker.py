@@ -382,7 +382,7 @@ def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) 
     trace = source.left_behind(size)
     if newest is None or trace:
         return Finding("truncated", size + 1, f"{gone}{trace and f'; {trace}'}")
-    return Finding("rolled-back", size + 1, f"{gone}; the log as it is was signed at entry {size}")
+    return Finding("rolled-back", size + 1, f"{gone}; the current log was signed at entry {size}")
 
 
 def _readable(text: str, trusted: Trusted, findings: list[Finding], what: str) -> Checkpoint | None:

@@ -155,7 +155,7 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
         version, seq, leaf = stored.execute("SELECT version, seq, leaf FROM place").fetchone() or (0, 0, "")
         of_it = version == VERSION and type(seq) is int
         if not of_it or (seq and not _same_log(log, Place(seq=seq, leaf=leaf), log.size())):
-            return [], "they do not belong to the log as it is; the next query of the log rebuilds them"
+            return [], "they do not belong to the current log; the next query of the log rebuilds them"
         anew = Postings(SqliteDatabase(Path(folder) / "tables.sqlite"))
         with closing(anew.database):
             try:

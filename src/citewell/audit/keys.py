@@ -286,7 +286,7 @@ class FolderKeys:
                 without = "" if here else "; without one, `citewell audit key new --lost` creates a new key"
                 raise UsageError(
                     f"the copy in {folder} belongs to another log or is older than {missed}",
-                    hint=f"name a newer copy{without}",
+                    hint=f"use a newer backup{without}",
                 )
             self._make_folder()
             if missing or not named:

@@ -146,7 +146,7 @@ class Queries:
         """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
         for what, value, known in (("stretch", by, BY), ("count", of, OF)):
             if value not in known:
-                raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+                raise UsageError(f"unknown {what} {value!r}", hint=f"use one of {', '.join(known)}")
         self._ready(query)
         counted = self._counted(query, by)
         every = self._counted(within(query), by) if narrows(query) else counted

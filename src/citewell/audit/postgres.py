@@ -110,7 +110,7 @@ class PostgresDatabase:
     @contextmanager
     def _writing(self) -> Iterator[psycopg.Connection[Row]]:
         if self._writer is None:
-            raise LogError(f"{self.where} is open read-only", hint="open it for writing")
+            raise LogError(f"{self.where} is open read-only", hint="open the home for writing")
         with self._write_lock, self._as_log_error():
             self._writer = self._live(self._writer, self._open_writer)
             yield self._writer

@@ -89,7 +89,7 @@ def refuse(query: AuditQuery) -> None:
         ("proof", query.proof, PROOFS),
     ):
         if value and value not in known:
-            raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+            raise UsageError(f"unknown {what} {value!r}", hint=f"use one of {', '.join(known)}")
     if query.version and not query.document:
         raise UsageError("a version was given without its document", hint="give the document too")
     if not 1 <= query.limit <= MAX_PAGE:

@@ -66,7 +66,7 @@ def expire(
     ``forget`` raises: then the next call goes on."""
     unknown = sorted(set(days) - set(CLASSES))
     if unknown:
-        raise UsageError(f"unknown retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
+        raise UsageError(f"unknown retention class {unknown[0]!r}", hint=f"use one of {', '.join(CLASSES)}")
     follow(log, postings)
     expired: dict[str, int] = {}
     requests: list[str] = []

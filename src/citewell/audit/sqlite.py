@@ -71,7 +71,7 @@ class SqliteDatabase:
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         if self._writer is None:
-            raise LogError(f"{self.path} is open read-only", hint="open it for writing")
+            raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
         with self._write_lock, _as_log_error(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -89,7 +89,7 @@ class SqliteDatabase:
     def overwrite(self) -> None:
         """``secure_delete`` has overwritten the rows; the log of recent writes still holds them until now."""
         if self._writer is None:
-            raise LogError(f"{self.path} is open read-only", hint="open it for writing")
+            raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
         with self._write_lock, self._read_lock, _as_log_error(self.path):
             emptied = empty_wal(self._writer)
         if not emptied:

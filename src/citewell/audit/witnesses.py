@@ -74,7 +74,7 @@ def witness(url: str) -> Witness:
     parts = urlsplit(url)
     if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
         raise ConfigError(
-            f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a location"
+            f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, followed by a location"
         )
     return WITNESSES[parts.scheme](url)
 

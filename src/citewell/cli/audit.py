@@ -125,7 +125,7 @@ def trace(
 
 @command(keys)
 def new(kb: KnowledgeBase, lost: bool = False, reason: Reason = "") -> None:
-    """Create the signing key before the first entry does; with --lost, replace a lost one.
+    """Create the signing key before the first entry would; with --lost, replace a lost one.
 
     --lost: The old signing key is lost for good; replace it.
     """

@@ -66,9 +66,9 @@ SERVICES = (
 )
 PACKAGES = {
     "judge": ("citewell_judge", "a larger model that checks claims"),
-    "local": ("llguidance", "writing with a model on this machine, by transformers"),
+    "local": ("llguidance", "writing with a local model, run by transformers"),
     "huggingface": ("transformers", "any cross-encoder or NLI model"),
-    "postgres": ("psycopg", "log, traces and signals in PostgreSQL"),
+    "postgres": ("psycopg", "the log, traces and signals in PostgreSQL"),
     "otel": ("opentelemetry.sdk", "OpenTelemetry spans"),
 }
 """Extra -> what it brings, by module, and what that gives."""
@@ -77,7 +77,7 @@ PACKAGES = {
 @command(app)
 def doctor(home: Home) -> Found:
     """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
-    part fails, and says how to fix it. Keys that are set are tried at their provider."""
+    part fails, and says how to fix it. API keys that are set are tested with their provider."""
     from citewell.knowledge.assembly import MODELS
 
     assembly = home.parts()
@@ -113,7 +113,7 @@ def doctor(home: Home) -> Found:
 def _service(service: Service) -> tuple[bool, str]:
     """(whether it can be used now, what it gives or what to do)."""
     if service.key and not os.environ.get(service.key):
-        return False, f"no key: set {service.key} to write with its models"
+        return False, f"no key: set {service.key} to use its models as writers"
     missing = importlib.util.find_spec(service.package) is None
     names = _listed(service)
     if isinstance(names, str):
@@ -144,7 +144,7 @@ def _listed(service: Service) -> list[str] | str:
     except (httpx2.HTTPStatusError, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"does not list its models ({type(error).__name__}): check its address"
     except Exception as error:  # noqa: BLE001 - as for every part
-        do = "check the network" if service.key else "start it to write with a model of your own"
+        do = "check the network" if service.key else "start it to write with your own model"
         return f"not reached ({type(error).__name__}): {do}"
 
 

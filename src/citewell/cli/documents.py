@@ -71,7 +71,7 @@ def share(
     --everybody: Remove every restriction.
     """
     if bool(acl) == everybody:
-        raise UsageError("nothing says who may see it", hint="give --acl GROUP or --everybody")
+        raise UsageError("no access list was given", hint="give --acl GROUP or --everybody")
     kb.share(id, acl or (), user=user)
     say(f"{id} is now visible to {', '.join(acl) if acl else 'everybody'}")
 

@@ -41,7 +41,7 @@ def ingest(
     skipped: bool = False,
     json: bool = False,
 ) -> int:
-    """Ingest documents. Unchanged files are left as they are; an interrupted ingest resumes.
+    """Ingest documents. Unchanged files are skipped; an interrupted ingest resumes.
 
     --acl GROUP: Only this group may see them; repeatable.
     --id: The document id, for a single file.

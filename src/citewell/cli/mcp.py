@@ -41,7 +41,9 @@ def mcp(
     if allow_writes:
         may_write()
         if (user or group) and not folder:
-            raise UsageError("no folder to ingest from is named", hint="name at least one with --folder DIR")
+            raise UsageError(
+                "no folder to ingest from was named", hint="name at least one folder with --folder DIR"
+            )
     roles = (Role.ASKER, Role.CURATOR) if allow_writes else (Role.ASKER,)
     if user or group:
         caller = Caller(user=user, groups=tuple(group or ()), roles=roles)

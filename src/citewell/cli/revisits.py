@@ -44,7 +44,7 @@ def recheck(
 def recall(
     kb: KnowledgeBase, document: str, reason: str = "", out: Path | None = None, reader: str = ""
 ) -> Found:
-    """List every past answer that rests on a document, who saw it, and a notice for each. The recall is
+    """List every past answer that relies on a document, who saw it, and a notice for each. The recall is
     recorded.
 
     --document D: The document to recall.

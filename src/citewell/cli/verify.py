@@ -93,7 +93,7 @@ def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Answer
         hint = (
             'add them with --source, in the order of the request, or save {"request": ..., "response": ...}'
         )
-        raise UsageError(f"{path} holds no text of its sources", hint=hint)
+        raise UsageError(f"{path} does not include the text of its sources", hint=hint)
     return found
 
 

@@ -117,8 +117,8 @@ class Judges(Record, frozen=True, kw_only=True):
 
 
 class Sources(Record, frozen=True, kw_only=True):
-    """Which documents the keeper trusts more: ``ranks`` are ``START=RANK``, the start of document ids and a
-    whole number. What no start fits has rank 0; of several that fit, the longest counts. A document's own
+    """Which documents the keeper trusts more: ``ranks`` are ``PREFIX=RANK``, a prefix of document ids and a
+    whole number. Everything else has rank 0, and the longest matching prefix counts. A document's own
     words about its standing give it none."""
 
     ranks: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ class Sources(Record, frozen=True, kw_only=True):
         for line in self.ranks:
             start, sign, rank = line.rpartition("=")
             if not start or not sign or not rank.removeprefix("-").isdecimal():
-                raise ValueError(f"sources.ranks has {line!r}, which is not START=RANK, as policies/=2")
+                raise ValueError(f"sources.ranks has {line!r}, which is not PREFIX=RANK, such as policies/=2")
 
     def rank(self, document_id: str) -> int:
         fits = [line for line in self.ranks if document_id.startswith(line.rpartition("=")[0])]
@@ -361,7 +361,7 @@ def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: s
         kind = fields[key]
         if get_origin(kind) is Literal and value not in get_args(kind):
             known = ", ".join(word or '""' for word in get_args(kind))
-            raise ConfigError(f"{section}{key} = {value!r}", hint=f"known are: {known}")
+            raise ConfigError(f"{section}{key} = {value!r}", hint=f"use one of: {known}")
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Record):
             _refuse(value, kind, f"[{key}] of {where}", f"{key}.")
 

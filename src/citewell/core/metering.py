@@ -54,7 +54,7 @@ def read(tokens: int, cost: float = 1.0) -> None:
 def must_go_on() -> None:
     """Raises AbandonedError where nobody waits for this pass any more."""
     if (meter := _METER.get()) and (reason := meter.gone()):
-        raise AbandonedError(f"the work was ended: {reason}")
+        raise AbandonedError(f"the work was stopped: {reason}")
 
 
 def spent(said: Completion) -> None:

@@ -62,7 +62,8 @@ def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes
     files = [part for part in archive.infolist() if not part.is_dir() and not _HIDDEN.search(part.filename)]
     if len(files) > _MOST_FILES:
         raise LimitError(
-            f"it holds {len(files)} files; the limit is {_MOST_FILES}", hint="unpack it and ingest the folder"
+            f"it contains {len(files)} files; the limit is {_MOST_FILES}",
+            hint="unpack it and ingest the folder",
         )
     return [(part.filename, partial(_unpacked, archive, part)) for part in files]
 

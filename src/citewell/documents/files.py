@@ -244,7 +244,8 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
 
 def _leads_out() -> UnreadableError:
     return UnreadableError(
-        "it is a link out of the folder", hint="ingest its target by name, or copy the target into the folder"
+        "it is a link that leads out of the folder",
+        hint="ingest its target by name, or copy the target into the folder",
     )
 
 

@@ -273,7 +273,7 @@ class Writing:
 
     def must_go_on(self) -> None:
         if reason := self._gone():
-            raise AbandonedError(f"the ingest was ended: {reason}")
+            raise AbandonedError(f"the ingest was stopped: {reason}")
 
     def tell(self) -> None:
         if self._progress is None:

@@ -95,7 +95,8 @@ def read_part(
         inside = INSIDE[kind](data, limits) if kind in INSIDE else []
         if inside and len(part) >= _DEEPEST:
             raise LimitError(
-                f"it is packed more than {_DEEPEST} deep", hint="unpack what it is in and ingest the folder"
+                f"it is nested more than {_DEEPEST} archives deep",
+                hint="unpack the outer archive and ingest the folder",
             )
         names = tuple(_distinct(name for name, _ in inside))
     if kind == ZIP:

@@ -202,12 +202,16 @@ def resolve(
             found += made
             if not made and statement.sections:
                 text = document_of(by.document_id).text[statement.start : statement.end]
-                notes.append((by.document_id, f"no place here is what this names: “{text[:160]}”"))
+                notes.append(
+                    (by.document_id, f"nothing in this home matches what this names: “{text[:160]}”")
+                )
         for phrase in by.replaces:
             older = home.called(phrase, by, least=2)
             found += [_edition(one, by) for one in older]
             if not older:
-                notes.append((by.document_id, f"no document here is the “{phrase}” that it supersedes"))
+                notes.append(
+                    (by.document_id, f"no document in this home matches the “{phrase}” that it supersedes")
+                )
         if by.expires:
             after = (date.fromisoformat(by.expires) + timedelta(1)).isoformat()
             found.append(_whole(by, Standing.EXPIRED, from_date=after))

@@ -41,7 +41,7 @@ def text_of(path: Path) -> str:
         raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
 
 
-def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[str, dict[str, Any]]]:
+def json_lines(path: Path, shape: str = "one object per line") -> Iterator[tuple[str, dict[str, Any]]]:
     """(where, object) of each line that is not blank. Raises UsageError."""
     # Not splitlines: a text may hold what Unicode, not JSON, calls the end of a line.
     for number, line in enumerate(text_of(path).split("\n"), 1):
@@ -70,7 +70,7 @@ def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """A hint for a word that is not known."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else otherwise or f"known are {', '.join(known)}"
+    return f"did you mean {close[0]}?" if close else otherwise or f"use one of: {', '.join(known)}"
 
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
@@ -89,12 +89,13 @@ def load_cases(path: str | Path) -> tuple[Case, ...]:
         case = _case(given, where)
         if case.id in lines:
             raise UsageError(
-                f"{where}: the id {case.id!r} is that of {lines[case.id]}", hint="give each case its own"
+                f"{where}: the id {case.id!r} is already used in {lines[case.id]}",
+                hint="give each case its own",
             )
         lines[case.id] = where.rpartition(", ")[2]
         cases.append(case)
     if not cases:
-        raise UsageError(f"{name} holds no case", hint='one {"id", "question", ...} a line')
+        raise UsageError(f"{name} contains no case", hint='one {"id", "question", ...} a line')
     return tuple(cases)
 
 
@@ -166,9 +167,9 @@ class LabelledClaim(Record, frozen=True, kw_only=True):
 
 def load_labelled(path: Path) -> list[LabelledClaim]:
     """Raises UsageError with the number of a line that cannot be read, and for a file without rows."""
-    rows = [_row(given, path, where) for where, given in json_lines(path, f"one object a line, {_SHAPE}")]
+    rows = [_row(given, path, where) for where, given in json_lines(path, f"one object per line, {_SHAPE}")]
     if not rows:
-        raise UsageError(f"{path} holds no labelled claim", hint=f"one a line, {_SHAPE}")
+        raise UsageError(f"{path} contains no labelled claim", hint=f"write one per line, {_SHAPE}")
     return rows
 
 
@@ -209,7 +210,7 @@ def _source(source: Any) -> str | None:
 def _label(label: Any, where: str) -> bool:
     known = LABELS.get(str(label).lower())
     if known is None:
-        raise UsageError(f"{where}: the label {label!r} is not known", hint=f"one of {', '.join(LABELS)}")
+        raise UsageError(f"{where}: the label {label!r} is not known", hint=f"use one of {', '.join(LABELS)}")
     return known
 
 

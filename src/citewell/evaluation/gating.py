@@ -89,7 +89,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
         raise UsageError(f"{path} cannot be read as TOML: {error}", hint="correct the TOML") from error
     rules = tree.get("rule")
     if set(tree) != {"rule"} or not isinstance(rules, list) or not rules:
-        raise UsageError(f"{path} holds no [[rule]]", hint="docs/evaluation.md has an example")
+        raise UsageError(f"{path} contains no [[rule]]", hint="docs/evaluation.md has an example")
     return tuple(_rule(rule, f"{path}, rule {number}") for number, rule in enumerate(rules, 1))
 
 
@@ -137,7 +137,7 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
     by_interval = limit.by == "interval"
     low, high = (result.low, result.high) if by_interval else (result.value, result.value)
     if low is None or high is None:
-        return say(False, f"{result.value:.4g} of {result.n} has no interval to go by")
+        return say(False, f"{result.value:.4g} of {result.n} has no interval to compare")
     figures = f"n {result.n}{unscored}"
     end = "low end " if by_interval else ""
     if limit.min is not None and not low >= limit.min:  # nan keeps nothing
@@ -150,7 +150,7 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
 
 def _rule(given: Any, where: str) -> Rule:
     if not isinstance(given, dict):
-        raise UsageError(f"{where} is no table", hint="write [[rule]]")
+        raise UsageError(f"{where} is not a table", hint="write [[rule]]")
     known = ("measures", "failed", *KEYS)
     for key in given:
         if key not in known:
@@ -166,5 +166,5 @@ def _rule(given: Any, where: str) -> Rule:
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}", hint="docs/evaluation.md has an example") from error
     if not rule.measures:
-        raise UsageError(f"{where} holds no measure", hint="add one under [rule.measures]")
+        raise UsageError(f"{where} contains no measure", hint="add one under [rule.measures]")
     return rule

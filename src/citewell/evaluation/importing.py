@@ -75,7 +75,9 @@ def _records(name: str, path: Path) -> Imported:
     for number, (where, row) in enumerate(_rows(path), 1):
         question = _get(row, where, keys.question, str | list[Any], needed=True)
         if not isinstance(question, str):
-            raise UsageError(f"{where} is a conversation", hint="only single turns can be imported")
+            raise UsageError(
+                f"{where} is a conversation", hint="only single-turn conversations can be imported"
+            )
         id = str(_get(row, where, "id name", str | int) or f"{name}-{number:05}")
         expected = _get(row, where, keys.expected, str) or ""
         cases.append(Case(id=id, question=question, expected=expected, tags=(name,)))
@@ -97,7 +99,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
     try:
         whole = msgspec.json.decode(text, type=list[dict[str, Any]])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise UsageError(f"{path}: {error}", hint="an array of JSON objects, or one object a line") from error
+        raise UsageError(
+            f"{path}: {error}", hint="write an array of JSON objects, or one object per line"
+        ) from error
     for number, row in enumerate(whole, 1):
         yield f"{path}, record {number}", row
 
@@ -135,7 +139,9 @@ def _beir(path: Path, folder: str) -> Imported:
         file_name = re.sub(r"[^\w.-]+", "_", name).strip(".") or "_"
         document = f"{folder}/{file_name}.txt"
         if document in documents:
-            raise UsageError(f"{where}: a second document {document}", hint="give each document its own _id")
+            raise UsageError(
+                f"{where}: document {document} occurs twice", hint="give each document its own _id"
+            )
         title = _get(row, where, "title", str)
         documents[document] = f"{title}\n\n{text}\n" if title else f"{text}\n"
         if name in wanted:

@@ -22,7 +22,7 @@ _SEED, _DRAWS, _HALVINGS = 20260101, 2_000, 60
 def clopper_pearson(hits: int, n: int) -> tuple[float, float]:
     """The two-sided 95 % interval of a share; (0, 1) when nothing was counted."""
     if not 0 <= hits <= n:
-        raise ValueError(f"{hits} of {n} is no share")
+        raise ValueError(f"{hits} of {n} is not a proportion")
     return 1 - upper_bound(n - hits, n, 0.975), upper_bound(hits, n, 0.975)
 
 

@@ -258,9 +258,9 @@ def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
         return _agrees(word, answer)
     held = numbers_match(expected, answer, context)
     if held is not None:
-        return held, "its numbers are the expected ones" if held else "an expected number is not in it"
+        return held, "it contains the expected numbers" if held else "it lacks an expected number"
     if contained(expected, answer):
-        return True, "the expected words stand in it"
+        return True, "it contains the expected words"
     share = f1(expected, answer)
     return share >= ENOUGH_F1, f"F1 with the expected words is {share:.2f}"
 
@@ -268,10 +268,10 @@ def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
 def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool | None, str]:
     """Whether the outcome is right, and what says so; None where nothing can."""
     if case.abstain:
-        said = "answered, where there is no answer" if observed.answered else "refused, as it should"
+        said = "answered, where there is no answer" if observed.answered else "refused, as expected"
         return not observed.answered, said
     if not case.expected and not case.spans:
-        return None, "the case says neither what is expected nor where it stands"
+        return None, "the case has neither an expected text nor a span"
     if located.problem and not case.expected:
         return None, located.problem
     if not observed.answered:

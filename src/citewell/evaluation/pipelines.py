@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 
-_NAMELESS = 'no source of the answers carries the id of a document that a case names: give each its "id"'
+_NAMELESS = 'no source of the answers has the id of a document that a case names; give each its "id"'
 
 
 class Pipeline(Protocol):

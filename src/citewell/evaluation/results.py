@@ -195,7 +195,8 @@ def read_run(path: Path) -> Run:
     except msgspec.MsgspecError as error:
         whole = "whole " if data.startswith(b"{\n") else ""
         raise UsageError(
-            f"{path} is no {whole}result of `citewell eval run`: {error}", hint="make one with --out FILE"
+            f"{path} is not a {whole}result of `citewell eval run`: {error}",
+            hint="create one with --out FILE",
         ) from error
 
 

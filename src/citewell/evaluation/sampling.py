@@ -193,7 +193,7 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
     counts. Raises AccessError, UsageError."""
     _must(kb)
     if answer not in ANSWERS:
-        raise UsageError(f"unknown answer {answer!r}", hint=f"one of {', '.join(ANSWERS)}")
+        raise UsageError(f"unknown answer {answer!r}", hint=f"use one of {', '.join(ANSWERS)}")
     items, _ = _sample(kb, sample_id)
     one = next((one for one in items if one.item_id == item_id), None)
     if one is None:

@@ -61,7 +61,7 @@ def read_marked(
         notes.append(f"a half-written marker was left out: {half.group()[:40]!r}")
         text, ranges = _cut(text, ranges, [(half.start(), len(text))])
     if strays := _strays(text, sources):
-        notes.append(f"{len(strays)} marks that name no evidence were left out")
+        notes.append(f"{len(strays)} markers that name no evidence were left out")
         text, ranges = _cut(text, ranges, strays)
     parsed = parse_answer(text, _ids(sources))
     dropped = [piece for piece in parsed.pieces if piece.kind in _LEFT_OUT]

@@ -157,13 +157,13 @@ def defuse(text: str) -> tuple[str, str]:
     told = []
     seen = _INVISIBLE.sub("", text)
     if seen != text:
-        told.append("invisible characters were taken out of its block")
+        told.append("invisible characters were removed from its block")
     marked = _CLOSING.sub("(", _BORDER.sub("(", seen))
     if marked != seen:
-        told.append("source marks in its text lost their bracket")
+        told.append("source markers in its text lost their brackets")
     plain = _CHAT.sub(lambda match: f"{match[0]} ", marked)
     if plain != marked:
-        told.append("chat marks in its text were broken")
+        told.append("chat delimiters in its text were defused")
     return plain, "; ".join(told)
 
 

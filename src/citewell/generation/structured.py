@@ -64,7 +64,7 @@ def read_structured(
     text, before = completion[begin:], _FENCE.sub("", completion[:begin]).strip()
     behind = completion[closed:].strip().removeprefix("```").strip() if closed else ""
     notes = [f"words before the object were left out: “{before[:80]}”"] if before else []
-    notes += [f"words behind the object were left out: “{behind[:80]}”"] if behind else []
+    notes += [f"words after the object were left out: “{behind[:80]}”"] if behind else []
     unread = False
     stated: list[Stated] = []
     for raw in _members(text, "claims"):
@@ -80,10 +80,10 @@ def read_structured(
         return None
     missing = [found for found in _strings(text, "missing", notes) if found.strip() and not _echoed(found)]
     if any(_echoed(one.claim) for one in stated):
-        notes.append("words of the form itself were given back as a claim and left out")
+        notes.append("text of the schema was returned as a claim and left out")
         stated = [one for one in stated if not _echoed(one.claim)]
     if whole and closed is None:
-        notes.append("the object is not whole; what is whole of it was read")
+        notes.append("the object is incomplete; its complete parts were read")
     body, ranges = "", []
     for one in stated:
         said = " ".join(sources.named(one.claim).split())

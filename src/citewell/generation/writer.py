@@ -49,7 +49,7 @@ class LanguageModelWriter:
             )
         if self._settings.dialect not in GRAMMARS:
             raise ConfigError(
-                f"writer.dialect = {self._settings.dialect!r}", hint=f"known are: {', '.join(GRAMMARS)}"
+                f"writer.dialect = {self._settings.dialect!r}", hint=f"use one of: {', '.join(GRAMMARS)}"
             )
         self._refused: list[Form] = []
         self.maker = self._maker(self._forms[0])
@@ -77,12 +77,12 @@ class LanguageModelWriter:
                 said = self._model.complete(prompted, listener)
             except FormRefusedError as error:
                 self._refused.append(form)
-                notes.append(f"{form.value} was refused ({error}); a plainer form is asked for")
+                notes.append(f"{form.value} was refused ({error}); a simpler form is requested")
                 continue
             wrote(said.served)
             return self._draft(said, form, request, sources, notes)
         raise GeneratorError(
-            f"{self.maker.name} took none of {', '.join(self._forms)}", hint="set writer.form = 'inline'"
+            f"{self.maker.name} accepted none of {', '.join(self._forms)}", hint="set writer.form = 'inline'"
         )
 
     def _draft(
@@ -93,11 +93,11 @@ class LanguageModelWriter:
         if said.refused:
             notes.append("the provider declined to answer")
         if not said.whole:
-            notes.append("the completion was cut off: only what is whole of it counts")
+            notes.append("the completion was cut off: only its complete parts count")
         missing = written.missing
         if not written.claims:
             missing = tuple(dict.fromkeys((*request.aspects, *missing)))
-            notes.append("the writer abstained" if written.abstains else "nothing written is a claim")
+            notes.append("the writer abstained" if written.abstains else "the text contains no claim")
         return Draft(
             text=written.text,
             raw=said.text,
@@ -124,7 +124,7 @@ class LanguageModelWriter:
             return read_native(said.segments, sources), []
         written = read_structured(said.text, sources, request.aspects, whole=whole and said.whole)
         if written is not None:
-            return written, [] if form is Form.SCHEMA else ["structured although prose was asked for"]
+            return written, [] if form is Form.SCHEMA else ["structured although prose was requested"]
         told = ["prose instead of the schema"] if form is Form.SCHEMA else []
         if whole and is_structured(said.text):
             told.append("an object of another shape")
@@ -190,7 +190,8 @@ def _forms(model: LanguageModel, settings: Writer) -> tuple[Form, ...]:
     known = [form.value for form in model.forms]
     if settings.form not in known:
         raise ConfigError(
-            f"writer.form = {settings.form!r} for {model.maker.name}", hint=f"it has {', '.join(known)}"
+            f"writer.form = {settings.form!r} for {model.maker.name}",
+            hint=f"this model supports {', '.join(known)}",
         )
     # What was asked for by name is not traded for another.
     return (Form(settings.form),)

@@ -36,7 +36,7 @@ def text_of(document: Any) -> str:
     for name in ("page_content", "text", "content"):
         if isinstance(found := getattr(inner, name, None), str):
             return found
-    raise TypeError(f"{type(document).__name__} is no document with a text")
+    raise TypeError(f"{type(document).__name__} is not a document with text")
 
 
 def checked(answer: str, documents: Iterable[Any], question: str = "", **options: Any) -> VerifyReport:

@@ -149,7 +149,7 @@ def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, s
 def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
     seq, told = sealed.supersessions
     if canonical_json([plain(one) for one in superseded(evidence)]) != canonical_json(told):
-        yield seq, "what the documents say is superseded was changed after it was sealed"
+        yield seq, "the stored supersessions were changed after they were sealed"
 
 
 def _shown(value: object) -> str:

@@ -135,7 +135,7 @@ class Reviewing:
         """The patterns of the queue, largest first; on record as a read."""
         self._refuse()
         if by not in BY:
-            raise UsageError(f"cannot group by {by!r}", hint=f"one of {', '.join(BY)}")
+            raise UsageError(f"cannot group by {by!r}", hint=f"use one of {', '.join(BY)}")
         items, _ = self._items(state, since)
         self._auditing.note_read({"review": f"groups by {by}", "state": state}, reader, len(items))
         return grouped(items, by)
@@ -230,7 +230,7 @@ class Reviewing:
     def _items(self, state: str, since: str) -> tuple[list[QueueItem], bool]:
         """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
         if state not in (*STATES, ALL):
-            raise UsageError(f"unknown state {state!r}", hint=f"one of {', '.join((*STATES, ALL))}")
+            raise UsageError(f"unknown state {state!r}", hint=f"use one of {', '.join((*STATES, ALL))}")
         records = list(islice(self._records(since), MOST + 1))
         store = self._parts.feedback
         said = store.of_each([record.request_id for record in records])

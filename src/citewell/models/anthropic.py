@@ -54,7 +54,7 @@ class AnthropicModel(HostedModel):
                         Completion(text=heard.text, segments=heard.segments, whole=False, served=heard.model)
                     )
         if not heard.stop:
-            raise ValueError("the answer broke off")
+            raise ValueError("the answer was cut off")
         if not heard.text and heard.stop != "refusal":
             raise GeneratorError(f"{self.maker.name} answered without text")
         return Completion(

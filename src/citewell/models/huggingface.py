@@ -340,7 +340,7 @@ def _answered(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
         no, yes = logits[0].softmax(-1)[list(labels)].tolist()
         if no + yes < 0.5:
             raise ModelError(
-                "the model answers neither 0 nor 1", hint="of T5, use one trained as MiniCheck is"
+                "the model answers neither 0 nor 1", hint="use a T5 model that was trained like MiniCheck"
             )
         return (yes / (no + yes), no / (no + yes), 0.0)
 

@@ -178,7 +178,7 @@ def _refuse_part_read(said: Completion, prompt: str) -> None:
     if 0 < said.usage.prompt < words:
         raise ModelError(
             f"the server read {said.usage.prompt} tokens of a prompt of {words} words",
-            hint="give it a longer context, or have it count what it had in its cache too",
+            hint="give it a longer context, or have it include cached tokens in its count",
         )
 
 

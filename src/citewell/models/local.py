@@ -121,7 +121,7 @@ class LocalModel:
         else:
             return None
         if matcher.is_error():
-            raise GeneratorError(f"the grammar is not taken: {matcher.get_error()[:200]}")
+            raise GeneratorError(f"the grammar was rejected: {matcher.get_error()[:200]}")
         return matcher
 
     def _mask(self, matcher: Any, logits: Any) -> None:
@@ -132,7 +132,7 @@ class LocalModel:
         masks.fill_next_token_bitmask(matcher, mask, 0)
         masks.apply_token_bitmask_inplace(logits.numpy()[None, :], mask)
         if matcher.is_error():
-            raise GeneratorError(f"the grammar came to no end: {matcher.get_error()[:200]}")
+            raise GeneratorError(f"the grammar was not completed: {matcher.get_error()[:200]}")
 
     def _prompt(self, prompted: Prompted) -> list[int]:
         """By the model's own chat template where it has one."""
@@ -156,6 +156,6 @@ def _guidance() -> Any:
         return importlib.import_module("llguidance")
     except ImportError as error:
         raise MissingExtraError(
-            "quotes are held to their sources by llguidance, which is not installed",
+            "restricting quotes to the sources needs llguidance, which is not installed",
             hint="pip install torch==2.13.0 'citewell[local]' (torch first: that is the CPU build)",
         ) from error

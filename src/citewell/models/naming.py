@@ -55,7 +55,9 @@ def panel_of(line: str) -> tuple[str, list[str]]:
     if len(joints) > 1:
         raise ConfigError(f"entailer = {line!r} mixes +, & and >", hint="use one of them")
     if " & " in joints and line != TOGETHER:
-        raise ConfigError(f"entailer = {line!r}: nothing was fitted to these", hint=f"use + or {TOGETHER!r}")
+        raise ConfigError(
+            f"entailer = {line!r}: no combination was fitted for these", hint=f"use + or {TOGETHER!r}"
+        )
     return (joints[0], [part.strip() for part in line.split(joints[0])]) if joints else ("", [])
 
 
@@ -73,7 +75,7 @@ def language_model_named(line: str, settings: Writer, key: str = "generator") ->
 def _chosen(line: str, table: dict[str, Make], key: str, example: str = "huggingface:FOLDER") -> Make:
     provider = line.partition(":")[0]
     if provider not in table or (provider not in NAMELESS and not _name(line)):
-        raise ConfigError(f"{key} = {line!r}", hint=f"known are: {', '.join(table)}; as in {example}")
+        raise ConfigError(f"{key} = {line!r}", hint=f"use one of: {', '.join(table)}; for example {example}")
     return table[provider]
 
 

@@ -38,7 +38,7 @@ class OpenAIModel(HostedModel):
         except sdk.OpenAIError as error:
             raise ModelError(
                 f"openai: {type(error).__name__}",
-                hint="set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of yours",
+                hint="set OPENAI_API_KEY, and OPENAI_BASE_URL for your own server",
             ) from error
 
     def _parameters(self, prompted: Prompted) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class OpenAIModel(HostedModel):
                             call.hear(Completion(text=said, whole=False, served=served.get("model", "")))
         if not finish:
             # The connection ended before the answer did: a server that died in the middle.
-            raise ValueError("the answer broke off")
+            raise ValueError("the answer was cut off")
         said, thought = answered(text)
         if not said and not refusal:
             raise GeneratorError(

@@ -36,10 +36,12 @@ def folder_of(name: str) -> Path:
     folder = _found(name)
     if not (folder / "config.json").is_file() or not weights(folder):
         raise ModelError(
-            f"{folder} holds no config.json and weights", hint="give the folder of a saved model"
+            f"{folder} contains no config.json and weights", hint="give the folder of a saved model"
         )
     if (folder / "adapter_config.json").exists():
-        raise ModelError(f"{folder} holds an adapter", hint="merge it into its model and save that")
+        raise ModelError(
+            f"{folder} contains an adapter", hint="merge the adapter into its model and save the result"
+        )
     return folder
 
 
@@ -79,7 +81,7 @@ def model_of(kind: str, folder: Path) -> Any:
     if missing := sorted(told["missing_keys"]):
         raise ModelError(
             f"{folder} lacks {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}",
-            hint="give the folder of a model that was trained for this, with its head",
+            hint="name the folder of a model trained for this task, including its classification head",
         )
     return model.eval()
 
@@ -100,7 +102,7 @@ def loading(folder: Path) -> Iterator[None]:
     except Exception as error:
         raise ModelError(
             f"{folder} cannot be loaded: {type(error).__name__}: {error}",
-            hint="save it anew with transformers as safetensors, of a kind that needs no code of its own",
+            hint="save it as safetensors with transformers, as an architecture that needs no custom code",
         ) from error
 
 

@@ -25,5 +25,5 @@ def answered(text: str) -> tuple[str, tuple[str, ...]]:
         if not ended or _OPEN in thought or begun.startswith("{"):
             return text, ()
         thought, answer = begun[: ended.start()], begun[ended.end() :]
-    told = f"{len(thought.removeprefix(_OPEN))} characters of thinking aloud were left out"
+    told = f"{len(thought.removeprefix(_OPEN))} characters of thinking were left out"
     return answer.lstrip() if closed else "", (told,)

@@ -203,7 +203,7 @@ def refuse_filters(filters: Filters) -> None:
     for name in ("document_id", "tag"):
         given = getattr(filters, name)
         if given is not None and not isinstance(given, str):
-            raise UsageError(f"{name} must not be {given!r}", hint="give text")
+            raise UsageError(f"{name} must not be {given!r}", hint="pass some text")
     since = filters.since
     if since is not None and not is_day(since):
         raise UsageError(f"since must not be {since!r}", hint="write a date such as 2026-11-21")

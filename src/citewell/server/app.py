@@ -62,7 +62,7 @@ def create_app(
             await upstream.client.aclose()
         if not here.close(grace_s):
             running = here.work.waiting + here.checks.waiting
-            log.warning("work was still running when the server ended", extra={"pieces": running})
+            log.warning("work was still running when the server stopped", extra={"pieces": running})
             leave()
         elif grace_s is not None:  # a page or an export may still be made in a thread
             late = threading.Timer(grace_s, leave)

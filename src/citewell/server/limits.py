@@ -63,7 +63,7 @@ class Deadline:
     def gone(self) -> str:
         """Why nobody waits any more, "" while somebody does."""
         if self.left.is_set():
-            return "the client has gone"
+            return "the client disconnected"
         over = self._seconds and time.monotonic() > self._ends
         return f"it took longer than server.timeout_s, {self._seconds:g} s" if over else ""
 

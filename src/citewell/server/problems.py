@@ -102,7 +102,9 @@ def problem_of(error: Exception) -> Problem:
             # Words about the request are the asker's; those about our parts may hold a provider's secrets.
             title = error.args[0] if status < 500 else failed
             return Problem(status, title, hint=error.hint, retryable=error.retryable)
-    return Problem(500, failed, hint="the server's log names the error; `citewell doctor` tries every part")
+    return Problem(
+        500, failed, hint="the server's log names the error; `citewell doctor` tests every component"
+    )
 
 
 def response_of(problem: Problem) -> Response:

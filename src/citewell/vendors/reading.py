@@ -19,7 +19,7 @@ from citewell.core.naming import seen
 from citewell.core.records import Cited, Quote, Record
 from citewell.vendors.requests import Given, Row, Sent, objects, results, sent, string
 
-QUOTES_ALONE = "the sources were not given: what the answer quotes of them stands for them"
+QUOTES_ALONE = "the sources were not given; the quotes in the answer are used instead"
 _DOC = re.compile(r"\[doc(\d{1,3})\]")
 
 
@@ -56,10 +56,10 @@ def read(given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()
     vendor = vendor or next((name for name, found in VENDORS.items() if found.fits(response)), "")
     if not vendor:
         raise UsageError(
-            "this is no response of a vendor that is known here", hint=f"known are: {', '.join(VENDORS)}"
+            "the file is not a response of a supported vendor", hint=f"use one of: {', '.join(VENDORS)}"
         )
     if vendor not in VENDORS:
-        raise UsageError(f"unknown format {vendor!r}", hint=f"known are: {', '.join(VENDORS)}")
+        raise UsageError(f"unknown format {vendor!r}", hint=f"use one of: {', '.join(VENDORS)}")
     if not VENDORS[vendor].fits(response):
         raise UsageError(f"not a response of {vendor}", hint=f"expected {VENDORS[vendor].holds}")
     return answered(response, vendor, request)

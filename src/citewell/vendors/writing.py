@@ -31,7 +31,7 @@ class Span(NamedTuple):
 def write(answered: Answered, claims: Sequence[Claim], vendor: str) -> Json:
     """The answer as ``vendor`` would give it. Raises UsageError for a shape that is not written here."""
     if vendor not in WRITERS:
-        raise UsageError(f"unknown format {vendor!r}", hint=f"known are: {', '.join(WRITERS)}")
+        raise UsageError(f"unknown format {vendor!r}", hint=f"use one of: {', '.join(WRITERS)}")
     return WRITERS[vendor](answered, _spans(answered, claims))
 
 

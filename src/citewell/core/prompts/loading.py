@@ -47,7 +47,7 @@ def load_prompt(name: str, variables: Iterable[str]) -> Prompt:
     path = FOLDER / f"{name}.txt"
     if not path.is_file():
         known = ", ".join(sorted(other.stem for other in FOLDER.glob("*.txt")))
-        raise ConfigError(f"there is no prompt {name!r}", hint=f"known are: {known}")
+        raise ConfigError(f"there is no prompt {name!r}", hint=f"use one of: {known}")
     text = path.read_text(encoding="utf-8")
     template = string.Template(text)
     if not template.is_valid() or set(template.get_identifiers()) != set(variables):

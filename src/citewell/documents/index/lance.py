@@ -114,7 +114,7 @@ class LanceIndex:
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
             raise UsageError(
-                f"index version {version} belongs to another index than this one ({self._index_id})",
+                f"index version {version} belongs to a different index, not this one ({self._index_id})",
                 hint="open the home in which the record was made",
             )
         table = self._database.open_table(TABLE)

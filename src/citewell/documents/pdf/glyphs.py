@@ -250,7 +250,7 @@ class _Walk:
             return "outside the page"
         if style.white and self._ink.ground(ink) >= _WHITE:
             return "white on white"
-        return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their ground"
+        return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their background"
 
     def _style(self, index: int, handle: int) -> _Style:
         style = self._styles.get(handle)

@@ -249,7 +249,7 @@ def _proof(
         name=proof.value,
         says=f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show"
         " one that is unsupported",
-        unit=f"an answer that has a claim proven so ({proof.value})",
+        unit=f"an answer with a claim proved this way ({proof.value})",
         fallback=fallback,
         alpha=terms.alpha,
         confidence=terms.confidence,

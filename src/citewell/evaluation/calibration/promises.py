@@ -164,7 +164,7 @@ def _failed(
     told = f"at {threshold:.3g}, the strictest that was tested, {errors} of {shown} are in error"
     if errors / shown <= alpha:
         wanted = units_needed(errors, alpha, confidence)
-        return Outcome.TOO_SMALL, f"{told}; {wanted} are needed for so many errors"
+        return Outcome.TOO_SMALL, f"{told}; {wanted} are needed with that many errors"
     return Outcome.DOES_NOT_SEPARATE, told
 
 

@@ -50,7 +50,9 @@ def rules_of(settings: Alerts, known: Sequence[str]) -> tuple[Rule, ...]:
             raise ConfigError(f"alerts.rules: {line!r} is not a rule", hint='write "abstention > 0.3 @ 7d"')
         measure, direction, threshold, window = match.groups()
         if measure not in known:
-            raise ConfigError(f"alerts.rules: unknown measure {measure!r}", hint=f"one of {', '.join(known)}")
+            raise ConfigError(
+                f"alerts.rules: unknown measure {measure!r}", hint=f"use one of {', '.join(known)}"
+            )
         found.append(
             Rule(
                 line=" ".join(line.split()),

@@ -111,7 +111,7 @@ def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week", of: str = 
     """Raises AccessError for anybody but auditors and admins, UsageError, ConfigError for an alert rule."""
     kb.caller.must(Role.AUDITOR, to="see how quality moves")
     if by not in BY:
-        raise UsageError(f"unknown period {by!r}", hint=f"one of {', '.join(BY)}")
+        raise UsageError(f"unknown period {by!r}", hint=f"use one of {', '.join(BY)}")
     rules = rules_of(kb.config.alerts, (*MEASURES, *CANARY_MEASURES))
     start = moment(since, kb.now())
     told = _told(kb, min([start, *_starts(kb, rules)]), words=of == "topic", reader=kb.caller.user)

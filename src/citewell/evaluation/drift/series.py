@@ -202,7 +202,7 @@ Values = dict[tuple[str, str, str], list[float]]
 def values_of(told: Sequence[Told], of: str, period: Callable[[str], str]) -> Values:
     """Raises UsageError for an unknown grouping."""
     if of not in GROUPS:
-        raise UsageError(f"unknown grouping {of!r}", hint=f"one of {', '.join(GROUPS)}")
+        raise UsageError(f"unknown grouping {of!r}", hint=f"use one of {', '.join(GROUPS)}")
     found: Values = defaultdict(list)
     for one, groups in zip(told, GROUPS[of](told), strict=True):
         when = period(one.timestamp)

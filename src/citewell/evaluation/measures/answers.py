@@ -187,7 +187,7 @@ def _at(k: int, ranking: Ranking) -> Callable[[Judged], Score]:
         if judged.hits is None:
             return one(None, judged.unlocated or "the case names no span")
         if 0 < judged.observed.top_k < k:
-            return one(None, f"only {judged.observed.top_k} passages were asked for: --top-k {k} measures it")
+            return one(None, f"only {judged.observed.top_k} passages were requested; use --top-k {k}")
         return one(ranking(judged.hits[:k], sum(judged.hits) + judged.unfound))
 
     return score

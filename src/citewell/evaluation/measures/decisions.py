@@ -73,7 +73,7 @@ def risk(judged: Judged) -> Score:
     if not judged.observed.answered:
         return Score(points=((REFUSED, wrong),))
     if judged.observed.overall is None:
-        return Score(points=((UNKNOWN, wrong),), reason="the answer came without a confidence")
+        return Score(points=((UNKNOWN, wrong),), reason="the answer has no confidence")
     return Score(points=((judged.observed.overall, wrong),))
 
 
@@ -120,7 +120,7 @@ def _gate(judged: Judged, *, answerable: bool) -> Score:
     if judged.answerable is not answerable:
         return NOT_ASKED
     passed = judged.observed.gate_passed
-    return one(None if passed is None else passed is not answerable, "the answer came without a gate")
+    return one(None if passed is None else passed is not answerable, "the answer has no gate result")
 
 
 def gate_wrongly_closed(judged: Judged) -> Score:
@@ -153,7 +153,7 @@ def confidence(judged: Judged) -> Score:
     if not judged.observed.answered:
         return NOT_ASKED
     if judged.observed.overall is None:
-        return one(None, "the answer came without a confidence")
+        return one(None, "the answer has no confidence")
     if judged.right is None:
         return one(None, judged.why)
     return Score(points=((judged.observed.overall, float(judged.right)),))

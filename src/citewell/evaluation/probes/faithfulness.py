@@ -244,7 +244,7 @@ class _Answer:
                 source=cite.source,
                 sentence=cite.sentence,
                 finding=Finding.UNSTABLE,
-                reason="the claim did not stay when something else was edited",
+                reason="the claim changed when something else was edited",
             )
             yield self._tested(said, found, stays) if all(kept) else found
 
@@ -329,12 +329,12 @@ def _verdict(
     if swap and outcome is Outcome.CHANGED:
         return Finding.FAITHFUL, f"it changed with its source: {_shown(swap.new)}"
     if necessary:
-        return Finding.FAITHFUL, "it went when its source went"
+        return Finding.FAITHFUL, "it disappeared with its source"
     if not stays_without_all:
-        return Finding.FAITHFUL, "it went when all its sources went"
+        return Finding.FAITHFUL, "it disappeared with all its sources"
     if swap:
         return Finding.FAITHFUL, "it was dropped when its source said otherwise"
-    return Finding.POST_RATIONALISED, "it stayed when all that it cites was gone"
+    return Finding.POST_RATIONALISED, "it stayed although everything it cites was removed"
 
 
 def _shown(text: str) -> str:

@@ -106,7 +106,7 @@ class Poisoning:
         """Raises UsageError when there is no target."""
         if not targets:
             raise UsageError(
-                "no case can be poisoned", hint="cases need an expected answer that stands in their span"
+                "no case can be poisoned", hint="cases need an expected answer that occurs in their span"
             )
         parts = self.parts
         clean = {

@@ -131,7 +131,7 @@ def command(line: str) -> BlackBox:
     except ValueError as error:
         raise UsageError(f"the command cannot be read: {error}", hint="close every quotation mark") from error
     if not words:
-        raise UsageError("the command is empty", hint="as in --command 'python my_rag.py'")
+        raise UsageError("the command is empty", hint="for example --command 'python my_rag.py'")
 
     def call(question: str, sources: Sequence[tuple[str, str]]) -> str:
         given = {"question": question, "sources": [{"id": name, "text": text} for name, text in sources]}
@@ -243,7 +243,7 @@ def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sampl
         for number, (where, given) in enumerate(json_lines(path), 1)
     ]
     if not samples:
-        raise UsageError(f"{path} holds no case", hint="one JSON object a line")
+        raise UsageError(f"{path} contains no case", hint="write one JSON object per line")
     return samples
 
 
@@ -270,7 +270,7 @@ def _sources(given: Any, where: str) -> dict[str, str]:
             case {"id": str(name), "text": str(text)}:
                 made[name] = text
             case _:
-                raise UsageError(f"{where}: source {number} is no text", hint='a string or {"id", "text"}')
+                raise UsageError(f"{where}: source {number} is not text", hint='a string or {"id", "text"}')
     if not made:
-        raise UsageError(f"{where}: sources is no list of texts", hint='a string or {"id", "text"} each')
+        raise UsageError(f"{where}: sources is not a list of texts", hint='a string or {"id", "text"} each')
     return made

@@ -79,7 +79,7 @@ def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]
         )
     if EXTERNAL in record.parameters:
         hint = "`citewell audit recheck` checks its citations again"
-        raise UsageError(f"{record.request_id} is an answer that another system wrote", hint=hint)
+        raise UsageError(f"{record.request_id} is an answer from another system", hint=hint)
     answering, ask = _pass_at(parts, record), _ask_of(record)
     whole = _writes_again(parts, record)
     made = answering.rehearse(ask) if whole else _retrieved_again(answering, ask, record)

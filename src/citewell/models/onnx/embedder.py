@@ -44,7 +44,7 @@ class OnnxEmbedder:
     def _windows(self, text: str, row: int) -> list[Tokens]:
         ids = self._session.tokenizer.encode(text, add_special_tokens=False).ids
         if not ids:
-            raise UsageError(f"text {row} of the call has no word to embed: {text[:40]!r}")
+            raise UsageError(f"text {row} of the call has no words to embed: {text[:40]!r}")
         room = self._max_tokens - 2
         size = math.ceil(len(ids) / math.ceil(len(ids) / room))
         return [self._framed(ids[start : start + size]) for start in range(0, len(ids), size)]

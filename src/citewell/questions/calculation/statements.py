@@ -119,17 +119,17 @@ def unfit(tree: Tree, operands: Mapping[Leaf, Operand]) -> str:
     """Why these cannot be put together, in words; "" when they can."""
     found = list(operands.values())
     if len({operand.answer.passage.chunk.document_version for operand in found}) > 1:
-        return "the operands stand in different documents"
+        return "the operands are in different documents"
     if len({operand.unit for operand in found}) > 1 or len({o.currency for o in found} - {""}) > 1:
         return "the operands are printed at different scales or in different units"
     if len({operand.answer.key for operand in found}) < len(operands):
-        return "one cell stands for two operands"
+        return "one cell is used for two operands"
     base = _grown_from(tree)
     if base is not None and operands[base].value <= 0:
-        return "growth from nothing or from a loss is no percentage"
+        return "growth from zero or from a loss is not a percentage"
     changed = _changed(tree)
     if any(one in changed and _is_change(operand, one.item) for one, operand in operands.items()):
-        return "a cash flow statement gives changes already"
+        return "a cash flow statement already gives changes"
     return ""
 
 

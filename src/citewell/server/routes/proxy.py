@@ -116,7 +116,7 @@ async def proxy(request: Request, path: str) -> Response:
     """Passes a request on and its response back; see the module."""
     upstream: Upstream = request.app.state.upstream
     if any(part in (".", "..") for part in path.split("/")):
-        raise Problem(400, "the path leads out of the API", hint="send the path as the API has it")
+        raise Problem(400, "the path points outside the API", hint="send the path as the API defines it")
     body = await request.body()
     protocol = protocol_of(path) if request.method == "POST" else None
     shape = protocol.error if protocol else lambda message: {"error": {"message": message}}
@@ -136,7 +136,7 @@ async def proxy(request: Request, path: str) -> Response:
     try:
         data = b"".join([piece async for piece in _bounded(response)])
     except (httpx2.HTTPError, TooLarge) as error:
-        return _json(shape(f"the answer broke off ({type(error).__name__})"), 502)
+        return _json(shape(f"the answer was cut off ({type(error).__name__})"), 502)
     return await checking.body(data, headers)
 
 
@@ -195,7 +195,7 @@ class Checking:
                     spoke = time.monotonic()
                     yield b": the answer is being checked\n\n"
         except (httpx2.HTTPError, TooLarge) as error:
-            broken = f"the answer broke off ({type(error).__name__})"
+            broken = f"the answer was cut off ({type(error).__name__})"
         except (asyncio.CancelledError, GeneratorExit):
             self.here.work.submit(lambda: self._abandon(seen), self._client)
             raise
@@ -278,10 +278,10 @@ class Checking:
             self._request = self._read()
             response = self._joined(seen)
             found = answered(response, self.protocol.vendor, self._request)
-            outcome = external.unchecked(self.request_id, "the client left before the answer ended")
+            outcome = external.unchecked(self.request_id, "the client disconnected before the answer ended")
             self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
         except Exception as error:  # noqa: BLE001 - nobody is left to be told
-            log.error("an answer that its client left could not be sealed", exc_info=error)
+            log.error("an answer whose client disconnected could not be sealed", exc_info=error)
 
     def _unsealed(self, error: Exception) -> str:
         log.error("an answer could not be sealed", exc_info=error)

@@ -184,7 +184,7 @@ def _decide(
         value = "not measured" if overall is None else f"{overall:.2f}"
         return Decision.ABSTAIN, [f"confidence is {value}, below {settings.partial:.2f}", *lacking]
     if components["coverage"].value == 0.0:
-        return Decision.ABSTAIN, ["what was found is true to its source, but does not answer", *lacking]
+        return Decision.ABSTAIN, ["the quotes are correct but do not answer the question", *lacking]
     limits = [f"{name} was not measured" for name in _NEEDED if components[name].value is None]
     if overall < settings.answer:
         limits.append(f"confidence is {overall:.2f}, below {settings.answer:.2f}")
