@@ -19,7 +19,8 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.server.routes.chat import harmless, said
+from citewell.server.escaping import harmless
+from citewell.server.routes.chat import said
 
 MAKER = Maker(name="test", hash=hash_text("test"))
 

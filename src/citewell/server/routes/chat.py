@@ -25,6 +25,7 @@ from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Citation, Decision, Status, Trace
+from citewell.server.escaping import ACTIVE, harmless, harmless_line
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
@@ -43,11 +44,6 @@ annotations."""
 Known = Callable[[str, str], Sequence[Trace]]
 """The turns that the caller may read of sessions whose ids lie between two, newest first."""
 _MARK = re.compile(r" \[\d+\]")
-_ACTIVE = re.compile(r"(?<=\])[(:]|(?<!\\)(?:\\\\)*<(?=[A-Za-z/!?])")
-"""Before the last letter of these a backslash goes: "[words](address)", "![](address)" and "[label]: address"
-end in one of the first, which a client would fetch, and so tell whoever wrote the document that somebody
-asked; a tag, a comment and "<address>" begin with the other, unless the document has a backslash there: a
-second one would undo it. Emphasis, lists and tables stay."""
 
 
 class Message(msgspec.Struct):
@@ -227,7 +223,7 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
     added = [(one.answer_end, mark) for one, mark in zip(cited, marks, strict=True) if mark]
     # What stands behind a mark of ours must not make a link of it.
     behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":", "<")}
-    added += [(place, "\\") for place in behind.union(one.end() - 1 for one in _ACTIVE.finditer(answer.text))]
+    added += [(place, "\\") for place in behind.union(one.end() - 1 for one in ACTIVE.finditer(answer.text))]
     added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its letter
     text, place, widths = "", 0, [0]
     for at, inserted in added:
@@ -264,15 +260,6 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
         }
         for citation in cited
     ]
-
-
-def harmless(text: str) -> str:
-    return _ACTIVE.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
-
-
-def harmless_line(text: str) -> str:
-    """On one line: a line break would let it go on as a list entry of ours."""
-    return harmless(" ".join(text.split()))
 
 
 def about(answer: Answer) -> dict[str, Any]:
