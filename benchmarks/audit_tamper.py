@@ -437,6 +437,8 @@ feedback that are blank after an erasure.** Once somebody has been erased, an em
 compared.
 - **Feedback and flags from before the newest feedback that has expired**, if they are added by hand: they
   look like what has expired.
+- **What the search index finds passages by**: its vectors and lists of words. Who writes to them can hide a
+  passage from a search; what is found is still read from the evidence, word for word.
 - **Which pages were shown and touched** (`no_engagement` is drawn from it), when a key was last used, and
   the files kept in `uploads/`: no entry commits to them, and nothing is answered from them.
 - **A different program in place of `citewell audit check`.** Use the independent reader on an export, on

@@ -29,6 +29,7 @@ from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk
 from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.statements import Stated
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.sealing import MADE, REVOKED
 from citewell.server.keys import ApiKeys
@@ -143,6 +144,14 @@ def _smuggle(home: Path) -> None:
         evidence.put(msgspec.structs.replace(document, document_id="bonus.md", acl=(), supersedes=""))
 
 
+def _restated(home: Path) -> None:
+    with SqliteEvidence(home / "evidence.sqlite") as evidence:
+        kept = evidence.derived("stated")
+        said = msgspec.msgpack.decode(kept[BRIDGE], type=Stated)
+        forged = msgspec.msgpack.encode(msgspec.structs.replace(said, replaces=("Tower",)))
+        evidence.derive("stated", {**kept, BRIDGE: forged})
+
+
 def _indexed(*, words: str = "", **fields: Any) -> Deed:
     """The row of the bridge in the index, written anew; its id fits where its words are others."""
 
@@ -224,6 +233,12 @@ ROWS = (
     ),
     HomeRow("change a document's date", _stored(published_at="2030-01-01"), "catalogue"),
     HomeRow("change what a document supersedes", _stored(supersedes="sha256:0"), "catalogue"),
+    HomeRow(
+        "pair a document with another past the log",
+        _sql("evidence", f"INSERT INTO derived VALUES ('superseding', '{BRIDGE}', '[\"{TOWER}\"]')"),
+        "catalogue",
+    ),
+    HomeRow("change what a document is taken to replace", _restated, "catalogue"),
     HomeRow("change a document's text", _stored(text=TEXT.replace("the town", "an enemy")), "evidence"),
     HomeRow("put words into the index", _indexed(words="an enemy"), "index"),
     HomeRow("put a heading into the index", _indexed(section_path=("Lies",)), "index"),

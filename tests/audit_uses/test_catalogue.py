@@ -18,6 +18,7 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Document
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.outcomes import IngestReport
+from citewell.documents.statements import Stated
 from citewell.knowledge.sealing import seal_ingest
 
 PAPERS = {
@@ -119,6 +120,48 @@ def test_what_is_superseded_is_sealed(home: Path) -> None:
     change(home, "DELETE FROM derived WHERE kind = 'superseded'")
     (found,) = in_catalogue(check(home))
     assert "supersessions were changed after they were sealed" in found.reason
+
+
+def test_a_pair_that_nobody_gave_is_named(home: Path) -> None:
+    """It would lend a document's word against any other the weight of a person's."""
+    change(home, "INSERT INTO derived VALUES ('superseding', 'papers/leave.md', '[\"papers/pay.md\"]')")
+    (found,) = in_catalogue(check(home))
+    assert "papers/leave.md is paired with papers/pay.md, but no entry says so" in found.reason
+
+
+def test_a_pair_that_was_taken_back_in_a_table_is_named(home: Path) -> None:
+    leave = home.parent / "leave.md"
+    leave.write_text(PAPERS["leave.md"])
+    with citewell.open(home) as kb:
+        kb.ingest(leave, supersedes=["papers/pay.md"], document_id="papers/leave.md")
+    change(home, "DELETE FROM derived WHERE kind = 'superseding'")
+    (found,) = in_catalogue(check(home))
+    assert "was said to supersede papers/pay.md, but is not paired with it any more" in found.reason
+
+
+def test_what_is_kept_of_a_documents_statements_is_what_it_says(home: Path) -> None:
+    """From it the next ingest works out what is superseded, and seals that."""
+    with SqliteEvidence(home / "evidence.sqlite") as evidence:
+        body = evidence.derived("stated")["papers/leave.md"]
+    said = msgspec.msgpack.decode(body, type=Stated)
+    forged = msgspec.msgpack.encode(msgspec.structs.replace(said, replaces=("Pay",)))
+    where = "WHERE kind = 'stated' AND name = 'papers/leave.md'"
+    change(home, f"UPDATE derived SET body = x'{forged.hex()}' {where}")
+    (found,) = in_catalogue(check(home))
+    assert "papers/leave.md: what is kept of its statements is not what it says" in found.reason
+
+
+@pytest.mark.parametrize("forged", [{"replaces": ("Pay",), "release": "0"}, None])
+def test_what_another_release_kept_of_statements_is_read_anew(home: Path, forged: dict | None) -> None:  # type: ignore[type-arg]
+    with SqliteEvidence(home / "evidence.sqlite") as evidence:
+        said = msgspec.msgpack.decode(evidence.derived("stated")["papers/leave.md"], type=Stated)
+        body = msgspec.msgpack.encode(msgspec.structs.replace(said, **forged)) if forged else b"\x00"
+        evidence.derive("stated", {"papers/leave.md": body})
+    assert in_catalogue(check(home)) == []
+    with citewell.open(home) as kb:
+        kb.withdraw("papers/pay.md", reason="old")
+        assert kb.superseded("papers/pay.md") == ()
+        assert kb.log.check().ok, kb.log.check()
 
 
 def test_only_one_file_supersedes_and_only_what_is_there(home: Path) -> None:

@@ -23,6 +23,7 @@ from citewell.core.config import Config, Server
 from citewell.core.errors import ConfigError, ModelError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
+from citewell.knowledge.sealing import MADE
 from citewell.server import create_app, identity, logs
 from citewell.server.keys import ApiKeys, Scope
 from citewell.server.limits import Buckets, Busy, Work
@@ -71,6 +72,21 @@ def test_a_key_closes_the_home_and_revoking_it_does_not_open_it(client: TestClie
     assert client.get("/v1/documents", headers=headers).status_code == 401
     assert client.get("/v1/documents").status_code == 401
     assert client.get("/healthz").status_code == 200
+
+
+def test_a_home_whose_keys_are_gone_is_not_open(home: Path, keys: Any) -> None:
+    """A backup without ``access.sqlite``, or somebody who deleted it: the log knows that there were keys."""
+    with closing(open(home)) as kb:
+        made, _ = keys.store.create("alice", seal=lambda key: kb.log.seal_key(key, MADE))
+        client = TestClient(create_app(kb), base_url=LOOPBACK)
+        assert client.get("/v1/documents").status_code == 401
+        keys.store.close()
+        for file in home.glob("access.sqlite*"):
+            file.unlink()
+        assert client.get("/v1/documents").status_code == 401
+    with closing(open(home)) as kb:
+        assert TestClient(create_app(kb), base_url=LOOPBACK).get("/v1/documents").status_code == 401
+        assert made.key_id in kb.log.check(api_keys=()).findings[-1].reason
 
 
 def test_not_on_loopback_means_nobody_is_the_owner(kb: KnowledgeBase) -> None:

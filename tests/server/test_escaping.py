@@ -19,7 +19,8 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.server.routes.chat import harmless, said
+from citewell.server.escaping import harmless
+from citewell.server.routes.chat import said
 
 MAKER = Maker(name="test", hash=hash_text("test"))
 
@@ -35,6 +36,8 @@ MAKER = Maker(name="test", hash=hash_text("test"))
         "<img src=https://evil.example/a>",
         "<!-- hidden -->",
         "[a\n]\n(b) [a](<b>)",
+        r"\<img src=https://evil.example/a>",
+        r"a\\\<img src=https://evil.example/a> [a\](https://evil.example) [a\\](b)",
     ],
 )
 def test_nothing_of_it_is_fetched_or_followed(text: str) -> None:
@@ -73,11 +76,15 @@ def answered(text: str, quote: str) -> Answer:
 
 
 @pytest.mark.parametrize("model", ["citewell", "citewell-cited"])
-def test_the_places_of_citations_move_with_what_is_put_in(model: str) -> None:
-    text = "See ![a](b). The bridge opened in 1932.(c) More."
-    content, notes = said(answered(text, "The bridge opened in 1932."), model, "http://here")
+@pytest.mark.parametrize(
+    ("quote", "behind"),
+    [("The bridge opened in 1932.", "(c)"), ("The bridge opened in 1932\\", "<img src=x>")],
+)
+def test_the_places_of_citations_move_with_what_is_put_in(model: str, quote: str, behind: str) -> None:
+    text = f"See ![a](b). {quote}{behind} More."
+    content, notes = said(answered(text, quote), model, "http://here")
     place = notes[0]["url_citation"]
-    assert content[place["start_index"] : place["end_index"]] == "The bridge opened in 1932."
+    assert content[place["start_index"] : place["end_index"]] == quote
     shown = MarkdownIt("commonmark").render(content)
     assert "<a " not in shown
     assert "<img" not in shown

@@ -23,6 +23,8 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.server.keys import ApiKeys, Scope
 from citewell.server.mcp import make_server
 
+from .test_escaping import answered
+
 SERVER = """
 import sys
 from pathlib import Path
@@ -116,6 +118,18 @@ def test_an_answer_its_citation_and_its_receipt(talk: Talk, kb: KnowledgeBase) -
     assert other.structured_content["status"] != "VERIFIED"
     assert answer["request_id"] in {one["request_id"] for one in past.structured_content["records"]}
     assert check_receipt(canonical_json(receipt.structured_content["receipt"])).ok
+
+
+def test_an_answer_that_an_agent_passes_on_shows_no_picture(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its quotes stay the document's own words, by which they are checked."""
+    quote = "The ferry ![](https://evil.example/seen.png) leaves at nine."
+    monkeypatch.setattr(KnowledgeBase, "ask", lambda *given, **named: answered(quote, quote))
+    _, asked = talk(("ask", {"question": "When does the ferry leave?"}))
+    answer = asked.structured_content
+    assert "![]\\(https://evil.example/seen.png)" in answer["answer"]
+    assert answer["claims"][0]["citations"][0]["quote"] == quote
 
 
 def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ import httpx
 import pytest
 
 from citewell.core.config import Config, Server
+from citewell.documents import drawing
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.server.limits import Busy, Work
 
 from .conftest import QUESTION, listening, with_stand_ins
+from .test_documents import one_page_pdf
 
 JSON_LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -200,3 +202,38 @@ def test_an_upload_whose_client_has_gone_ends_and_leaves_nothing(
     assert "uploads/small.md" in kept
     assert "uploads/long.md" not in kept
     assert kb.log.check().ok
+
+
+def test_pages_that_draw_slowly_keep_no_reader_waiting_and_end_with_their_client(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "ferry.pdf").write_bytes(one_page_pdf("The ferry leaves from Oland."))
+    kb.ingest(tmp_path / "ferry.pdf")
+    monkeypatch.setattr(drawing, "_START", "import time; time.sleep(600)  # {home}")
+    running: list[subprocess.Popen[bytes]] = []
+    begun = subprocess.Popen.__init__
+
+    def noted(self: subprocess.Popen[bytes], *given: Any, **named: Any) -> None:
+        running.append(self)
+        begun(self, *given, **named)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", noted)
+    page = {"id": "ferry.pdf", "number": 1}
+
+    def ask(url: str, scale: float) -> None:
+        with contextlib.suppress(httpx.ReadTimeout):
+            httpx.get(f"{url}/v1/documents/page.png", params={**page, "scale": scale}, timeout=8)
+
+    with listening(kb) as url:
+        askers = [threading.Thread(target=ask, args=(url, 1 + number / 100)) for number in range(60)]
+        for asker in askers:
+            asker.start()
+        time.sleep(2)
+        started = time.monotonic()
+        assert httpx.get(f"{url}/v1/documents", timeout=30).status_code == 200
+        assert time.monotonic() - started < 4
+        for asker in askers:
+            asker.join()
+        time.sleep(2)
+        assert running
+        assert all(process.poll() is not None for process in running)

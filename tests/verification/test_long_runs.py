@@ -1,9 +1,15 @@
-"""A run of digits that no number is: it is no quantity, and it does not hold the machine."""
+"""A run of digits that no number is: it is no quantity, and it does not hold the machine. Numbers of any size
+are compared."""
 
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
+import pytest
+
+from citewell.questions.calculation.arithmetic import written
+from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
 
 
@@ -16,3 +22,20 @@ def test_three_hundred_thousand_digits_are_passed_over_at_once() -> None:
     started = time.process_time()
     assert extract_quantities("1" * 300_000) == ()
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "huge",
+    ["9" * 38, "5 × 10⁹⁹", f"{'9' * 29}k", "5" + " million" * 200_000, "five" + " million" * 4_000],
+    ids=lambda text: text[:12],
+)
+def test_a_number_of_any_size_is_compared(huge: str) -> None:
+    """One such number in one document would end every answer that reads it."""
+    (check,) = check_numbers("The toll is 5.5 cents.", f"The toll is {huge} cents.")
+    assert not check.holds
+    for one in ("The toll is 5.5 cents.", f"The toll is {huge} cents."):
+        check_numbers(f"The toll is {huge} cents.", one)
+
+
+def test_a_result_of_any_size_is_written() -> None:
+    assert written(Decimal(10) ** 30, places=1) == f"1{',000' * 10}.0"

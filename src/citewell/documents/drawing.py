@@ -9,45 +9,66 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from citewell.core import errors
 from citewell.core.config import Documents
 from citewell.core.environment import bare
-from citewell.core.errors import DamagedError, LimitError
+from citewell.core.errors import AbandonedError, DamagedError, LimitError
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
 """In pixels: a page may claim to be a mile long."""
 _COLOURS = 48
+_LOOKED_S = 0.5
+_START = "import sys; sys.path.append({home}); import citewell.documents.drawing as d; d.main()"
 _NO_SUCH_PAGE = 3
 
 
-def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> bytes:
-    """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError."""
+def draw_page(
+    path: Path, number: int, *, scale: float, limits: Documents, gone: Callable[[], str] = lambda: ""
+) -> bytes:
+    """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError, AbandonedError once
+    ``gone`` says why nobody waits for it any more."""
     home = str(Path(errors.__file__).parents[2])
-    start = f"import sys; sys.path.append({home!r}); import citewell.documents.drawing as d; d.main()"
     # -P: a module in the working folder must not take the place of one of ours.
+    start = _START.format(home=repr(home))
     command = [sys.executable, "-P", "-c", start, str(path), str(number), str(scale), str(limits.memory_mb)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=bare(),
-            timeout=limits.timeout_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise LimitError(
-            f"drawing page {number} took longer than {limits.timeout_s:g} s", hint="raise documents.timeout_s"
-        ) from error
-    if done.returncode == _NO_SUCH_PAGE:
+    ends = time.monotonic() + limits.timeout_s
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=bare(),
+    ) as process:
+        try:
+            drawn = _waited(process, number, ends, limits, gone)
+        finally:
+            process.kill()
+    if process.returncode == _NO_SUCH_PAGE:
         raise errors.UsageError(f"the document has no page {number}", hint="page numbers start at 1")
-    if done.returncode or not done.stdout:
+    if process.returncode or not drawn:
         raise DamagedError(f"page {number} cannot be drawn", hint="open the file in a PDF viewer")
-    return done.stdout
+    return drawn
+
+
+def _waited(
+    process: subprocess.Popen[bytes], number: int, ends: float, limits: Documents, gone: Callable[[], str]
+) -> bytes:
+    while True:
+        try:
+            return process.communicate(timeout=_LOOKED_S)[0]
+        except subprocess.TimeoutExpired as error:
+            if reason := gone():
+                raise AbandonedError(f"the drawing of page {number} was ended: {reason}") from error
+            if time.monotonic() > ends:
+                raise LimitError(
+                    f"drawing page {number} took longer than {limits.timeout_s:g} s",
+                    hint="raise documents.timeout_s",
+                ) from error
 
 
 def main() -> None:

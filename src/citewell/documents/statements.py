@@ -156,7 +156,8 @@ class Statement(Record, frozen=True, kw_only=True):
 
 
 class Stated(Record, frozen=True, kw_only=True):
-    """What a document says of itself and of others, as far as it decides what is in force."""
+    """What a document says of itself and of others, as far as it decides what is in force, as this
+    ``release`` of Citewell reads it."""
 
     document_id: str
     version: str
@@ -172,6 +173,7 @@ class Stated(Record, frozen=True, kw_only=True):
     replaces: tuple[str, ...]
     statements: tuple[Statement, ...]
     sketch: tuple[int, ...]
+    release: str = ""
 
     @property
     def dated(self) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from citewell.core.environment import environment
 from citewell.core.errors import EvidenceError
 from citewell.core.naming import source_of
 from citewell.core.records import Document, Standing, Supersession
@@ -47,17 +48,16 @@ _STATED, _GIVEN, _FOUND = "stated", "superseding", "superseded"
 
 def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
     """Works out anew what is superseded among the documents that are not withdrawn, and keeps it. (document
-    id, note) of each statement that names no place here. Each version is read once."""
-    known = {
-        name: msgspec.msgpack.decode(body, type=Stated) for name, body in evidence.derived(_STATED).items()
-    }
+    id, note) of each statement that names no place here. Each version is read once by a release."""
+    known, release = _known(evidence), environment()["citewell"]
     current = {e.document_id: e.version for e in evidence.catalogue() if e.state != WITHDRAWN}
     kept = {}
     for document_id, version in current.items():
         held = known.get(document_id)
         if held is None or held.version != version:
             with suppress(EvidenceError):  # erased, or damaged: told by whoever reads it
-                kept[document_id] = stated(evidence.get(version, document_id))
+                read = stated(evidence.get(version, document_id))
+                kept[document_id] = msgspec.structs.replace(read, release=release)
         else:
             kept[document_id] = held
 
@@ -72,6 +72,29 @@ def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
     evidence.derive(_STATED, {name: msgspec.msgpack.encode(one) for name, one in kept.items()})
     evidence.derive(_FOUND, {name: msgspec.json.encode(all_) for name, all_ in by_what.items()})
     return notes
+
+
+def _known(evidence: SqliteEvidence) -> dict[str, Stated]:
+    """What this release kept of each document's statements."""
+    release, known = environment()["citewell"], {}
+    for name, body in evidence.derived(_STATED).items():
+        with suppress(msgspec.MsgspecError):  # as another release wrote it
+            held = msgspec.msgpack.decode(body, type=Stated)
+            if held.release == release:
+                known[name] = held
+    return known
+
+
+def misstated(evidence: SqliteEvidence) -> Iterator[tuple[str, str]]:
+    """The documents (id, version) of whose statements something else is kept than they say: the next
+    :func:`settle` would take it at its word."""
+    current = {entry.document_id: entry.version for entry in evidence.catalogue()}
+    for name, held in _known(evidence).items():
+        if current.get(name) == held.version:
+            with suppress(EvidenceError):
+                read = stated(evidence.get(held.version, name))
+                if held != msgspec.structs.replace(read, release=held.release):
+                    yield name, held.version
 
 
 def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None) -> tuple[Supersession, ...]:

@@ -19,7 +19,7 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.supersession import superseded
+from citewell.documents.supersession import given_of, misstated, superseded
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -62,6 +62,8 @@ class Sealed:
         self.recovered: list[tuple[int, int]] = []
         self.supersessions: tuple[int, list[Any]] = (0, [])
         """The entry that last said what is superseded, and that."""
+        self.given: dict[tuple[str, str], int] = {}
+        """The entry by which a person said that a document supersedes another."""
         kinds = (EntryKind.INGEST, EntryKind.WITHDRAWAL, EntryKind.SHARE)
         entries = (entry for kind in kinds for entry in log.entries(kind) if entry.body is not None)
         for entry in sorted(entries, key=lambda entry: entry.seq):
@@ -80,6 +82,8 @@ class Sealed:
         for source in body["documents"]:
             key = (source["document_id"], source["version"])
             self.versions.setdefault(key, (seq, source["record_hash"]))
+        for newer, older in body.get("given", ()):
+            self.given.setdefault((newer, older), seq)
         for head in body["heads"]:
             self.heads[head["document_id"]] = seq, msgspec.convert(head, Head)
         if body["recovered"]:
@@ -150,6 +154,23 @@ def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int,
     seq, told = sealed.supersessions
     if canonical_json([plain(one) for one in superseded(evidence)]) != canonical_json(told):
         yield seq, "the stored supersessions were changed after they were sealed"
+    pairs = pairs_of(evidence)
+    for newer, older in sorted(pairs - sealed.given.keys()):
+        yield 0, f"{newer} is paired with {older}, but no entry says so"
+    for newer, older in sorted(sealed.given.keys() - pairs):
+        yield (
+            sealed.given[newer, older],
+            f"{newer} was said to supersede {older}, but is not paired with it any more",
+        )
+    for name, version in misstated(evidence):
+        # Of a document that was changed itself that is said already.
+        if sealed.versions.get((name, version), (0, ""))[1] == evidence.record_hash(version, name):
+            yield 0, f"{name}: what is kept of its statements is not what it says"
+
+
+def pairs_of(evidence: SqliteEvidence) -> set[tuple[str, str]]:
+    """(newer, older) as people paired them."""
+    return {(newer, older) for newer, all_ in given_of(evidence).items() for older in all_}
 
 
 def _shown(value: object) -> str:

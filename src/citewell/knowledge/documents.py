@@ -76,7 +76,7 @@ def ingest(
             parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths
         )
         raise
-    seal_ingest(parts.log, parts.evidence, report, paths)
+    seal_ingest(parts.log, parts.evidence, report, paths, supersedes)
     return report
 
 

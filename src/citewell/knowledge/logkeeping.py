@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citewell.audit.entries import EntryKind
 from citewell.audit.indexing import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
@@ -128,6 +129,10 @@ class LogKeeping:
     def seal_key(self, key: Key, outcome: str) -> None:
         """An entry of an API key that is made or revoked."""
         seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
+
+    def had_api_keys(self) -> bool:
+        """Whether a key that opens the server was ever made, by the log. Raises LogError."""
+        return self._log(Role.ADMIN, to="ask for keys").latest(EntryKind.ACCESS) is not None
 
     def _log(self, role: Role, *, to: str) -> Log:
         self._caller.must(role, to=to)

@@ -43,14 +43,18 @@ def seal_configuration(log: Log, config: Config) -> None:
 
 
 def seal_ingest(
-    log: Log, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
+    log: Log,
+    evidence: SqliteEvidence,
+    report: IngestReport,
+    paths: Sequence[str | Path],
+    supersedes: Sequence[str] = (),
 ) -> None:
-    """Commits to every version that no entry names yet, also those of a killed run, and to who may see what
-    this run changed."""
+    """Commits to every version that no entry names yet, also those of a killed run, to who may see what
+    this run changed, and to what a file of it ``supersedes`` by hand."""
     # Imported on first use: `import citewell` needs none of it.
     from citewell.documents.evidence.catalogue import WITHDRAWN
     from citewell.documents.outcomes import FAILED, GONE
-    from citewell.knowledge.catalogue import Sealed, head_of
+    from citewell.knowledge.catalogue import Sealed, head_of, pairs_of
 
     known, catalogue = Sealed(log), evidence.catalogue()
     fresh = [entry for entry in catalogue if (entry.document_id, entry.version) not in known.versions]
@@ -68,7 +72,10 @@ def seal_ingest(
     }
     heads = [plain(head_of(entry)) for entry in catalogue if entry.document_id in touched]
     superseded = supersessions_to_seal(log, evidence, known)
-    if not fresh and not changed and not heads and not superseded:
+    files = {outcome.document_id for outcome in report.files}
+    unsealed = pairs_of(evidence) - known.given.keys() if supersedes else set()
+    given = sorted(pair for pair in unsealed if pair[0] in files and pair[1] in supersedes)
+    if not fresh and not changed and not heads and not superseded and not given:
         return
     ours = {outcome.document_id for outcome in changed}
     sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
@@ -101,6 +108,7 @@ def seal_ingest(
         "outcomes": outcomes,
         "skipped": dict(Counter(outcome.message for outcome in report.skipped)),
         "notes": [_told(note) for note in report.notes],
+        **({"given": given} if given else {}),
         **superseded,
     }
     log.note(EntryKind.INGEST, body)

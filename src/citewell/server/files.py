@@ -10,8 +10,8 @@ import os
 import re
 import shutil
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -28,6 +28,7 @@ from citewell.server.problems import Problem
 
 UPLOADS = "uploads"
 PDF = "application/pdf"
+_PICTURES = 100  # that are kept: one is some 300 kB
 _NAME_BYTES = 180
 """Of a name before its ending: a file system takes some 255."""
 
@@ -81,27 +82,30 @@ def _cut(text: str, size: int) -> str:
 
 
 class Pictures:
-    """One server's, with a memory of the last ones. Two are drawn at a time, each in its own process."""
+    """One server's, each drawn in its own process, with a memory of the last ones."""
 
     def __init__(self, limits: Documents) -> None:
-        turns = threading.Semaphore(2)
+        self._limits, self._lock = limits, threading.Lock()
+        self._kept: OrderedDict[tuple[str, int, float], bytes] = OrderedDict()
 
-        @lru_cache(maxsize=100)  # a picture is some 300 kB
-        def draw(_: str, path: Path, number: int, scale: float) -> bytes:
-            with turns:
-                return draw_page(path, number, scale=scale, limits=limits)
-
-        self._draw = draw
-
-    def page(self, document: Document, number: int, scale: float) -> bytes:
-        """A PNG. Raises Problem 404 where there is no page to draw, DocumentError where drawing fails."""
+    def page(self, document: Document, number: int, scale: float, gone: Callable[[], str]) -> bytes:
+        """A PNG. Raises Problem 404 where there is no page to draw, DocumentError where drawing fails,
+        AbandonedError once ``gone`` says why nobody waits for it any more."""
         if document.media_type != PDF or all(page.number != number for page in document.pages):
             raise Problem(404, "there is no image of this page", hint="read its text instead")
         path = _original(document)
         if path is None:
             title = "the file of this version is no longer there, so the page cannot be drawn"
             raise Problem(404, title, hint="its text was kept; read that instead")
-        return self._draw(document.version, path, number, scale)
+        key = (document.version, number, scale)
+        with self._lock:
+            drawn = self._kept.pop(key, b"")
+        drawn = drawn or draw_page(path, number, scale=scale, limits=self._limits, gone=gone)
+        with self._lock:
+            self._kept[key] = drawn
+            if len(self._kept) > _PICTURES:
+                self._kept.popitem(last=False)
+        return drawn
 
 
 def _original(document: Document) -> Path | None:

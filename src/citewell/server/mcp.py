@@ -25,6 +25,7 @@ from citewell.core.errors import AccessError, CitewellError
 from citewell.core.identity import plain, session_id
 from citewell.core.records import AuditRecord, Chunk, Citation, Claim, Document, Passage, Row, Table
 from citewell.knowledge.home import KnowledgeBase
+from citewell.server.escaping import harmless
 from citewell.server.telemetry import Telemetry
 from citewell.verification.verbatim import locate
 
@@ -204,7 +205,7 @@ def make_server(
             request_id=answer.request_id,
             session_id=answer.session_id,
             decision=answer.decision.value,
-            answer=answer.text,
+            answer=harmless(answer.text),
             claims=[_claim(claim) for claim in answer.claims],
             missing=list(answer.missing),
             conflicts=[
@@ -389,7 +390,7 @@ def _past(record: AuditRecord) -> PastAnswer:
         user=record.user,
         question=record.user_query,
         decision=record.response_decision or "ERROR",
-        answer=record.shown_response,
+        answer=harmless(record.shown_response),
         statuses=[claim.verdict.status.value for claim in record.claims],
         documents=list(dict.fromkeys(cited)),
         failure=record.failure_reason,

@@ -58,6 +58,7 @@ class Site:
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
         self.failed = ""
+        self._keyed: bool | None = None
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
@@ -101,8 +102,15 @@ class Site:
 
     @property
     def open(self) -> bool:
-        """Nobody ever made a key and no issuer is configured: the one at this machine is the owner."""
-        return self.local and not self.settings.oidc_issuer and not self.keys.any()
+        """Nobody ever made a key and no issuer is configured: the one at this machine is the owner. Where the
+        file of the keys is gone, the log still has their entries."""
+        if not self.local or self.settings.oidc_issuer:
+            return False
+        if not self._keyed and self.keys.any():
+            self._keyed = True
+        elif self._keyed is None and self.kb.home.is_dir():
+            self._keyed = self.kb.log.had_api_keys()
+        return not self._keyed
 
     def start(self) -> None:
         """Loads every part of the pass in a thread, so that the first asker does not wait for it."""

@@ -218,4 +218,4 @@ def _agree(claimed: Quantity, value: Decimal, step: Decimal, source: Decimal) ->
 
 
 def _round(source: Decimal, step: Decimal, how: str) -> Decimal:
-    return (source / step).quantize(Decimal(1), rounding=how) * step
+    return (source / step).to_integral_value(rounding=how) * step

@@ -268,12 +268,15 @@ def plain(
     )  # fmt: skip
 
 
+_MOST_SCALE = 10**24  # behind which a further "million" is none
+
+
 def scale_after(text: str, end: int) -> tuple[int, int]:
     """(where the scale words behind ``end`` end, their product): "hundred million"; else (``end``, 0)."""
     value, match = 1, _SCALE.match(text, end)
     if not match:
         return end, 0
-    while match is not None:
+    while match is not None and value < _MOST_SCALE:
         value *= SCALES[match[1].lower()]
         end, match = match.end(), _SCALE.match(text, match.end())
     return end, value

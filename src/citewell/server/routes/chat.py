@@ -25,6 +25,7 @@ from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Citation, Decision, Status, Trace
+from citewell.server.escaping import ACTIVE, harmless, harmless_line
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
@@ -43,10 +44,6 @@ annotations."""
 Known = Callable[[str, str], Sequence[Trace]]
 """The turns that the caller may read of sessions whose ids lie between two, newest first."""
 _MARK = re.compile(r" \[\d+\]")
-_ACTIVE = re.compile(r"(?<=\])[(:]|<(?=[A-Za-z/!?])")
-"""Before these a backslash goes: "[words](address)", "![](address)" and "[label]: address" end in one of the
-first, which a client would fetch, and so tell whoever wrote the document that somebody asked; a tag, a
-comment and "<address>" begin with the other. Emphasis, lists and tables stay."""
 
 
 class Message(msgspec.Struct):
@@ -225,8 +222,8 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
     marks = [f" [{number}]" if model == CITED else "" for number in range(1, len(cited) + 1)]
     added = [(one.answer_end, mark) for one, mark in zip(cited, marks, strict=True) if mark]
     # What stands behind a mark of ours must not make a link of it.
-    behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":")}
-    added += [(place, "\\") for place in behind.union(one.start() for one in _ACTIVE.finditer(answer.text))]
+    behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":", "<")}
+    added += [(place, "\\") for place in behind.union(one.end() - 1 for one in ACTIVE.finditer(answer.text))]
     added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its letter
     text, place, widths = "", 0, [0]
     for at, inserted in added:
@@ -242,11 +239,11 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
         missing = map(harmless_line, answer.missing)
         text += "\n\nNot answered from the documents: " + "; ".join(missing)
     if answer.nearest:
-        places = (f"{harmless_line(_place(one))}: “{harmless_line(one.quote)}”" for one in answer.nearest)
+        places = (harmless_line(f"{_place(one)}: “{one.quote}”") for one in answer.nearest)
         text += "\n\nNearest passages, not verified to answer:\n" + "\n".join(places)
     if model == CITED and cited:
         sources = (
-            f"{mark.strip()} {harmless_line(_place(one))}: “{harmless_line(one.quote)}”"
+            f"{mark.strip()} {harmless_line(f'{_place(one)}: “{one.quote}”')}"
             for one, mark in zip(cited, marks, strict=True)
         )
         text += "\n\nSources:\n" + "\n".join(sources)
@@ -263,15 +260,6 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
         }
         for citation in cited
     ]
-
-
-def harmless(text: str) -> str:
-    return _ACTIVE.sub(r"\\\g<0>", text)
-
-
-def harmless_line(text: str) -> str:
-    """On one line: a line break would let it go on as a list entry of ours."""
-    return harmless(" ".join(text.split()))
 
 
 def about(answer: Answer) -> dict[str, Any]:

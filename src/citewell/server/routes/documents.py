@@ -185,10 +185,16 @@ class PictureQuery(OneQuery, frozen=True, kw_only=True):
     "/page.png",
     **described(None, "The page as an image", media="image/png", query=PictureQuery),
 )
-def picture(caller: Reader, here: Here, asked: PictureQuery = query_of(PictureQuery)) -> Response:
+async def picture(
+    request: Request, caller: Reader, here: Here, asked: PictureQuery = query_of(PictureQuery)
+) -> Response:
     """Drawn from the bytes whose hash is the version; 404 when they are not there any more."""
-    found = _version(here.kb_for(caller), asked.id, asked.version)
-    drawn = here.pictures.page(found, asked.number, round(asked.scale, 2))
+
+    def draw(gone: Callable[[], str]) -> bytes:
+        found = _version(here.kb_for(caller), asked.id, asked.version)
+        return here.pictures.page(found, asked.number, round(asked.scale, 2), gone)
+
+    drawn = await here.attended(here.checks, request, caller, draw, timeout_s=here.settings.timeout_s)
     # A version never changes; who may see it can, so no shared cache keeps it.
     return Response(drawn, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
 
