@@ -15,7 +15,6 @@ from typing import Any, cast
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
 from citewell.documents.frames import frame
@@ -59,30 +58,17 @@ _DATES = (
 _SAVED = ("last-modified", "article:modified_time")
 
 
-class HtmlReader:
+def read_html(data: bytes, limits: Documents) -> Canonical:
     """HTML and XHTML of any age."""
-
-    name = "html/5"
-
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data, declared=_declared(data))
-        for framed in (False, True):
-            out = Canonical()
-            out.note(note, count=bool(note))
-            page = read_page(text, out, self._limits, framed=framed)
-            if not (out.is_empty and page.framed):  # else the frame is the page
-                break
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="text/html",
-            metadata=page.metadata(),
-        )
+    text, note = decode(data, declared=_declared(data))
+    for framed in (False, True):
+        out = Canonical()
+        out.note(note)
+        page = read_page(text, out, limits, framed=framed)
+        if not (out.is_empty and page.framed):  # else the frame is the page
+            break
+    out.metadata = page.metadata()
+    return out
 
 
 def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
 from citewell.documents.html import read_page
@@ -50,53 +49,34 @@ class Mail(NamedTuple):
     notes: list[str]
 
 
-class MailReader:
-    """Messages of ``media_type``, each taken apart by ``parse``."""
-
-    name = "mail/1"
-
-    def __init__(self, media_type: str, parse: Callable[[bytes], Mail], limits: Documents) -> None:
-        self._media_type, self._parse, self._limits = media_type, parse, limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        mail = self._parse(data)
-        fields = dict(reversed(mail.headers))
-        out = Canonical()
-        out.heading(fields.get("Subject", ""), 1)
-        for name, value in mail.headers:
-            if name in _SHOWN:
-                out.paragraph(f"{name}: {value}")
-        for body in mail.bodies:
-            self._write(body, out)
-        out.leave(2)
-        out.paragraph("; ".join(name for name, _ in mail.attached), "Attachments:")
-        for note in mail.notes:
-            out.note(note)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type=self._media_type,
-            metadata=Metadata(
-                title=found_title(fields.get("Subject"), "mail header"),
-                author=found(fields.get("From"), "mail header"),
-                published_at=found_date(fields.get("Date"), "mail header"),
-            ),
-            titled=False,
-            headers=mail.headers,
-            tags=_thread(fields),
-        )
-
-    def _write(self, body: Body, out: Canonical) -> None:
-        """The plain form, in which quotations are marked; HTML where there is no other or it has tables."""
+def read_mail(mail: Mail, limits: Documents) -> Canonical:
+    """The fields that a reader is shown, the bodies, and what is attached by name."""
+    fields = dict(reversed(mail.headers))
+    metadata = Metadata(
+        title=found_title(fields.get("Subject"), "mail header"),
+        author=found(fields.get("From"), "mail header"),
+        published_at=found_date(fields.get("Date"), "mail header"),
+    )
+    out = Canonical(metadata, titled=False)
+    out.headers, out.tags = mail.headers, _thread(fields)
+    out.heading(fields.get("Subject", ""), 1)
+    for name, value in mail.headers:
+        if name in _SHOWN:
+            out.paragraph(f"{name}: {value}")
+    for body in mail.bodies:
+        # Quotations are marked in the plain form; HTML where there is no other or it has tables.
         trial = Canonical()
-        if body.html:
-            read_page(body.html, trial, self._limits)
+        if body.html and body.plain.strip():
+            read_page(body.html, trial, limits)
         if body.html and (trial.has_tables or not body.plain.strip()):
-            read_page(body.html, out, self._limits)
+            read_page(body.html, out, limits)
         else:
             _write_plain(body.plain, out)
+    out.leave(2)
+    out.paragraph("; ".join(name for name, _ in mail.attached), "Attachments:")
+    for note in mail.notes:
+        out.note(note)
+    return out
 
 
 def from_eml(data: bytes) -> Mail:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from citewell.core.config import Documents
 from citewell.core.errors import LimitError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.hiding import Hidden, Hiding
@@ -34,47 +34,35 @@ _DEEPEST = 80
 _NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 
 
-class MarkdownReader:
+def read_markdown(data: bytes, limits: Documents) -> Canonical:
     """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
+    text, note = decode(data)
+    values, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    out = Canonical(_metadata(values))
+    out.note(note)
+    walk = _Walk(out, limits)
+    try:
+        walk.blocks(_parse(body))
+    except RecursionError as error:
+        raise _too_deep() from error
+    out.note("hidden elements left out: {n}", walk.hidden.count)
+    out.note("struck-out passages left out: {n}", walk.struck)
+    return out
 
-    name = "markdown/4"
 
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        values, body = _front_matter(text)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        walk = _Walk(out, self._limits)
-        try:
-            walk.blocks(_parse(body))
-        except RecursionError as error:
-            raise _too_deep() from error
-        out.note("hidden elements left out: {n}", walk.hidden.count)
-        out.note("struck-out passages left out: {n}", walk.struck)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="text/markdown",
-            metadata=Metadata(
-                title=found_title(values.get("title"), "front matter"),
-                author=found(values.get("author") or values.get("authors"), "front matter"),
-                language=found_language(values.get("language") or values.get("lang"), "front matter"),
-                **{
-                    name: found_date(
-                        next((values[key] for key in keys if key in values), None), "front matter"
-                    )
-                    for name, keys in _DATES.items()
-                },
-                edition=found(values.get("edition") or values.get("version"), "front matter"),
-                replaces=tuple(filter(None, map(str.strip, values.get("supersedes", "").split(",")))),
-            ),
-        )
+def _metadata(values: Mapping[str, str]) -> Metadata:
+    origin = "front matter"
+    return Metadata(
+        title=found_title(values.get("title"), origin),
+        author=found(values.get("author") or values.get("authors"), origin),
+        language=found_language(values.get("language") or values.get("lang"), origin),
+        **{
+            name: found_date(next((values[key] for key in keys if key in values), None), origin)
+            for name, keys in _DATES.items()
+        },
+        edition=found(values.get("edition") or values.get("version"), origin),
+        replaces=tuple(filter(None, map(str.strip, values.get("supersedes", "").split(",")))),
+    )
 
 
 _DATES = {

@@ -8,6 +8,7 @@ file gives none. Knows nothing about text.
 from __future__ import annotations
 
 import contextlib
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,15 +17,20 @@ from typing import Any
 from citewell.core.errors import DamagedError
 from citewell.documents.metadata import Metadata, found_author, found_date, found_language, found_title
 
-_PART, _OTHER_NAME = "docProps/core.xml", ".psmdcp"
+_PARTS = re.compile(r"docProps/core\.xml|meta\.xml|.*\.psmdcp", re.S)
 
 
 def parsed(archive: zipfile.ZipFile, part: str) -> Any:
     """The root of a part. Raises KeyError where there is none, lxml's error for one that is not XML."""
+    return root_of(archive.read(part))
+
+
+def root_of(data: bytes) -> Any:
+    """The root of XML, which may not reach outside itself. Raises lxml's error for what is none."""
     from lxml import etree
 
     safe = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
-    return etree.fromstring(archive.read(part), safe)
+    return etree.fromstring(data, safe)
 
 
 @contextlib.contextmanager
@@ -54,14 +60,14 @@ def readable(kind: str, *errors: type[Exception]) -> Iterator[None]:
 
 def office_metadata(archive: zipfile.ZipFile) -> Metadata:
     """Empty if the file has no such part. Raises lxml's error for one that is not XML."""
-    parts = [name for name in archive.namelist() if name == _PART or name.endswith(_OTHER_NAME)]
-    if not parts:
+    part = next(filter(_PARTS.fullmatch, archive.namelist()), None)
+    if part is None:
         return Metadata()
-    values = {str(child.tag).rpartition("}")[2]: child.text or "" for child in parsed(archive, parts[0])}
+    values = {str(child.tag).rpartition("}")[2]: child.text or "" for child in parsed(archive, part).iter()}
     return Metadata(
         title=found_title(values.get("title"), "metadata"),
         author=found_author(values.get("creator"), "metadata"),
         language=found_language(values.get("language"), "metadata"),
-        saved_at=found_date(values.get("modified"), "metadata: modified")
+        saved_at=found_date(values.get("modified") or values.get("date"), "metadata: modified")
         or found_date(values.get("created"), "metadata: created"),
     )

@@ -25,17 +25,13 @@ _COLUMNS = re.compile(r"\s{2,}|\t+")
 _SHORTEST_WRAP, _LONGEST_WRAP, _PROSE = 45, 130, 0.85
 
 
-class TextReader:
+def read_text(data: bytes) -> Canonical:
     """Plain text in UTF-8, UTF-16, UTF-32, or another encoding that can be determined with certainty."""
-
-    name = "text/1"
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        write_text(text, out)
-        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/plain")
+    text, note = decode(data)
+    out = Canonical()
+    out.note(note)
+    write_text(text, out)
+    return out
 
 
 def write_text(text: str, out: Canonical, mark: str = "") -> None:
