@@ -182,23 +182,11 @@ class Canonical:
             language=known.language or language(text),
             **dates_of(known, text, title.value if title else ""),
             replaces=known.replaces,
-            sections=self._closed_sections(),
+            sections=closed_sections(self._sections, self._length),
             tables=tuple(self._tables),
             notes=tuple(text.replace("{n}", str(count)) for text, count in self._noted.items()),
             headers=self.headers,
             tags=self.tags,
-        )
-
-    def _closed_sections(self) -> tuple[Section, ...]:
-        ends = [self._length] * len(self._sections)
-        waiting: list[int] = []
-        for position, (path, start) in enumerate(self._sections):
-            while waiting and len(self._sections[waiting[-1]][0]) >= len(path):
-                ends[waiting.pop()] = start
-            waiting.append(position)
-        return tuple(
-            Section(path=path, start=start, end=end)
-            for (path, start), end in zip(self._sections, ends, strict=True)
         )
 
     def _row(self, cells: list[str], heads: list[str], body: bool, *, reached: bool) -> Row | None:
@@ -244,6 +232,19 @@ class Canonical:
     def _count_unseen(self, text: str) -> None:
         if not text.isascii() or not text.isprintable():
             self._unseen += len(_UNSEEN.findall(text))
+
+
+def closed_sections(opened: Sequence[tuple[tuple[str, ...], int]], length: int) -> tuple[Section, ...]:
+    """Of the path and the start of each: a section lasts until the next that does not stand under it."""
+    ends = [length] * len(opened)
+    waiting: list[int] = []
+    for position, (path, start) in enumerate(opened):
+        while waiting and len(opened[waiting[-1]][0]) >= len(path):
+            ends[waiting.pop()] = start
+        waiting.append(position)
+    return tuple(
+        Section(path=path, start=start, end=end) for (path, start), end in zip(opened, ends, strict=True)
+    )
 
 
 def find_units(text: str) -> str:

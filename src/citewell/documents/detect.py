@@ -78,15 +78,8 @@ _UNREAD_PARTS = (
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAIL_STREAM = "__properties_version1.0".encode("utf-16-le")
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
-_BY_NAME = {
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
-    ".csv": CSV,
-    ".tsv": CSV,
-    ".txt": PLAIN,
-    ".text": PLAIN,
-    ".log": PLAIN,
-}
+_BY_NAME = dict.fromkeys((".md", ".markdown"), MARKDOWN) | dict.fromkeys((".csv", ".tsv"), CSV)
+_BY_NAME |= dict.fromkeys((".txt", ".text", ".log"), PLAIN)
 _SPOKEN = {
     HTML: "HTML",
     MARKDOWN: "Markdown",

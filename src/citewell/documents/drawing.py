@@ -11,10 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from citewell.core import errors
 from citewell.core.config import Documents
 from citewell.core.environment import bare
-from citewell.core.errors import DamagedError, LimitError
+from citewell.core.errors import DamagedError, LimitError, UsageError
+from citewell.documents.process import command, leave_network, limit_memory
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
@@ -25,13 +25,10 @@ _NO_SUCH_PAGE = 3
 
 def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> bytes:
     """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError."""
-    home = str(Path(errors.__file__).parents[2])
-    start = f"import sys; sys.path.append({home!r}); import citewell.documents.drawing as d; d.main()"
-    # -P: a module in the working folder must not take the place of one of ours.
-    command = [sys.executable, "-P", "-c", start, str(path), str(number), str(scale), str(limits.memory_mb)]
+    asked = [str(path), str(number), str(scale), str(limits.memory_mb)]
     try:
         done = subprocess.run(
-            command,
+            [*command("citewell.documents.drawing"), *asked],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -44,7 +41,7 @@ def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> by
             f"drawing page {number} took longer than {limits.timeout_s:g} s", hint="raise documents.timeout_s"
         ) from error
     if done.returncode == _NO_SUCH_PAGE:
-        raise errors.UsageError(f"the document has no page {number}", hint="page numbers start at 1")
+        raise UsageError(f"the document has no page {number}", hint="page numbers start at 1")
     if done.returncode or not done.stdout:
         raise DamagedError(f"page {number} cannot be drawn", hint="open the file in a PDF viewer")
     return done.stdout
@@ -52,17 +49,11 @@ def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> by
 
 def main() -> None:
     """Runs in the child process: writes the picture to standard output."""
-    import resource
-
     import pypdfium2
 
-    from citewell.documents.process import leave_network
-
     leave_network()
-
-    path, number, scale, memory = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    path, number, scale = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    limit_memory(int(sys.argv[4]))
     pdf = pypdfium2.PdfDocument(path)
     if not 1 <= number <= len(pdf):
         sys.exit(_NO_SUCH_PAGE)

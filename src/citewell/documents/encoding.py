@@ -22,20 +22,9 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 # Encodings in use; exotic code pages fit anything and would make every guess a tie.
-_COMMON = [
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1255",
-    "cp1256",
-    "koi8_r",
-    "cp932",
-    "euc_jp",
-    "gb18030",
-    "big5",
-    "euc_kr",
-]
+_COMMON = re.findall(
+    r"\w+", "cp1252 cp1250 cp1251 cp1253 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 euc_kr"
+)
 # What says Latin-1 is written, and by the HTML standard read, as its superset.
 _WIDER = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SAMPLE = 65_536

@@ -110,27 +110,7 @@ _HINT = re.compile(
 _NEXT = re.compile(r"\(?(?:[a-z]|[ivx]+)\)|[-•*“\"]|\d+(?:\.\d+)+\s")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)*")
 _LITTLE = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "and",
-        "to",
-        "for",
-        "our",
-        "on",
-        "in",
-        "at",
-        "by",
-        "dated",
-        "version",
-        "edition",
-        "revision",
-        "rev",
-        "v",
-        "no",
-    ]
+    _WORD.findall("the a an of and to for our on in at by dated version edition revision rev v no")
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 ALIASES = frozenset(

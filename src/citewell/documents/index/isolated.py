@@ -69,12 +69,6 @@ class IsolatedIndex:
         versions = self._made.get(version) or self._kept(version)
         return Several(version, {name: self._member(name).at(one) for name, one in versions.items()})
 
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        """As :meth:`Several.search`, on what is published."""
-        return self.snapshot(where.get("groups")).search(view, query, vector, limit, where)
-
     def pin(self, version: str) -> None:
         """Keeps ``version`` for ever, because a record names it."""
         file = self._file(version)

@@ -19,7 +19,7 @@ from typing import Any
 
 from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.files import make_folder
-from citewell.core.ports import Embedder, Hit, Vectors
+from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
 from citewell.documents.index import rows
 from citewell.documents.index.conditions import list_of, one_of
@@ -126,12 +126,6 @@ class LanceIndex:
                 hint="only versions that records refer to are kept",
             ) from error
         return Snapshot(table, version, self._embedder)
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        """As :meth:`Snapshot.search`, on the published version."""
-        return self.snapshot().search(view, query, vector, limit, where)
 
     def pin(self, version: str) -> None:
         """Keeps ``version`` for ever, because a record names it."""
@@ -319,7 +313,7 @@ class LanceIndex:
         tagged = set(self._tags().values())
         made = {entry["version"]: entry["timestamp"] for entry in self._table.list_versions()}
         now = datetime.now(UTC)
-        oldest = min((_aware(made[number]) for number in tagged if number in made), default=now)
+        oldest = min((made[number].astimezone(UTC) for number in tagged if number in made), default=now)
         self._table.optimize(cleanup_older_than=max(grace, now - oldest + timedelta(milliseconds=1)))
 
 
@@ -330,7 +324,3 @@ def _session() -> Any:
     import lancedb
 
     return lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
