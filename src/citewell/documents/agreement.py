@@ -2,9 +2,8 @@
 
 In: chunks as the index gives them, the evidence store. Out: the same with everything beside their words as
 the stored version has it, where each is the stretch of it that it says it is, else IndexMismatchError; and,
-for a check of everything, sentences that name what
-differs. The index only finds words: someone who can write to its files may hide a passage, but cannot put
-words into a document.
+for a check of everything, sentences that name what differs. The index only finds words: someone who can write
+to its files may hide a passage, but cannot put words into a document.
 """
 
 from __future__ import annotations

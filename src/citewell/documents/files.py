@@ -68,13 +68,12 @@ class FileFailure:
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
     """Every file under ``paths``; hidden ones only when named themselves, and no link that leads out of the
-    folder it was found under: anyone who can write there could otherwise choose which files
-    of this machine are read.
+    folder it was found under: anyone who can write there could otherwise choose which files of this machine
+    are read.
 
-    An id is the path relative to the *parent* of the folder it was found under
-    (``pdfs/NIKE_2023_10K.pdf``), the file's name when it was named itself, or ``document_id``.
-    The second file that would have an id is a failure. Raises UsageError when ``document_id`` is
-    given for anything but one file.
+    An id is the path relative to the *parent* of the folder it was found under (``pdfs/NIKE_2023_10K.pdf``),
+    the file's name when it was named itself, or ``document_id``. The second file that would have an id is a
+    failure. Raises UsageError when ``document_id`` is given for anything but one file.
     """
     if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         raise UsageError("--id names a single document", hint="give exactly one file with it")

@@ -3,8 +3,7 @@
 In: the documents of a home, what each states (:mod:`citewell.documents.statements`). Out: values of
 :class:`Supersession`, and notes of statements that name nothing here: what does not resolve to one place
 changes nothing. Two documents of one title are editions when each has a number or a date of effect and they
-share their words.
-Knows nothing about questions.
+share their words. Knows nothing about questions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Words of a page -> visual lines in reading order, each cut into segments at wide gaps.
 
-In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one.
-A page is read across unless a band of it is clearly two columns of prose: tables also have white
-columns, so a split needs full lines of words on both sides.
-Knows nothing about tables, headings or documents.
+In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one. A
+page is read across unless a band of it is clearly two columns of prose: tables also have white columns, so a
+split needs full lines of words on both sides. Knows nothing about tables, headings or documents.
 """
 
 from __future__ import annotations

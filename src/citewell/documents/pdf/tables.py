@@ -1,9 +1,8 @@
 """Finds the tables among the lines of one stretch of a page.
 
-In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or
-:class:`DraftTable` with rows, columns, heads, title and units. A table is a run of lines whose figures
-stand in the same columns; label lines between them belong to it, prose ends it.
-Knows nothing about documents or offsets.
+In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or :class:`DraftTable`
+with rows, columns, heads, title and units. A table is a run of lines whose figures stand in the same columns;
+label lines between them belong to it, prose ends it. Knows nothing about documents or offsets.
 """
 
 from __future__ import annotations
