@@ -8,8 +8,7 @@ is a way to smuggle in instructions to a program that reads the page.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
-from html.parser import HTMLParser
+from collections.abc import Mapping
 
 from citewell.core.errors import LimitError
 from citewell.documents.scripts import Script
@@ -45,8 +44,6 @@ _SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _LONGEST_SHEET = 200_000
 _WORD = re.compile(r"\w+")
 VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta param source track wbr"))
-# Browsers open these again in the next paragraph when they were left open.
-_GOING_ON = frozenset(_WORD.findall("a b big code em font i nobr s small strike strong tt u"))
 
 
 class Hiding:
@@ -127,47 +124,6 @@ def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
     """The simple selectors that an element answers to."""
     classes = {f".{name}" for name in attributes.get("class", "").split()}
     return classes | {f"#{attributes.get('id', '')}", tag}
-
-
-class Hidden(HTMLParser):
-    """The tags that are open between pieces of one page, from the first that hides on: while there is one,
-    nothing is seen. The pieces are raw HTML that stands among something else, such as Markdown."""
-
-    def __init__(self, hiding: Hiding, max_nesting: int) -> None:
-        super().__init__()
-        self._hiding, self._max_nesting = hiding, max_nesting
-        self.open: list[tuple[str, str]] = []  # name, and the tag as it is written
-        self.count = 0
-
-    def read(self, piece: str) -> None:
-        """Follows the tags of a whole piece. Raises LimitError when they are nested too deep."""
-        self.feed(piece)
-        self.reset()
-
-    def leave(self, depth: int, *, but: Container[str] = ()) -> None:
-        """What holds the piece ends: with it all tags over ``depth`` that do not go on by themselves."""
-        self.open[depth:] = [(tag, text) for tag, text in self.open[depth:] if tag in _GOING_ON or tag in but]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        hides = not self.open and self._hiding.hides(tag, given, self._hiding.ground(tag, given))
-        self.count += hides
-        if (hides or self.open) and tag not in VOID:
-            if len(self.open) >= self._max_nesting:
-                raise nested_too_deep(self._max_nesting)
-            self.open.append((tag, self.get_starttag_text() or ""))
-
-    def parse_html_declaration(self, i: int) -> int:
-        """Passed over up to its end, as browsers do: by itself the parser stops at an unknown one."""
-        return self.parse_bogus_comment(i)
-
-    handle_startendtag = handle_starttag  # to a browser "<span/>" is open
-
-    def handle_endtag(self, tag: str) -> None:
-        for depth in range(len(self.open) - 1, -1, -1):
-            if self.open[depth][0] == tag:
-                del self.open[depth:]
-                return
 
 
 def nested_too_deep(most: int) -> LimitError:

@@ -57,7 +57,7 @@ class _Format(NamedTuple):
 
 READERS: Mapping[str, _Format] = {
     HTML: _Format("html/5", read_html),
-    MARKDOWN: _Format("markdown/4", read_markdown),
+    MARKDOWN: _Format("markdown/5", read_markdown),
     DOCX: _Format("docx/5", read_docx),
     XLSX: _Format("xlsx/3", read_xlsx),
     CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
