@@ -16,7 +16,7 @@ from citewell.core.identity import chunk_id
 from citewell.core.ports import Vectors
 from citewell.core.records import Cell, Chunk, Row
 from citewell.documents.index import BM25, VIEWS, LanceIndex
-from citewell.documents.index.conditions import condition
+from citewell.documents.index.snapshot import condition
 from citewell.models.fake import HashEmbedder
 
 EMBEDDER = HashEmbedder()

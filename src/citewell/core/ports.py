@@ -304,7 +304,7 @@ class Listed(Record, frozen=True, kw_only=True):
 class IndexSnapshot(Protocol):
     """One version of an index: the same searches give the same hits for ever; ``views`` are dense.
 
-    ``where`` are conditions of :mod:`citewell.documents.index.conditions`: what they leave out takes part
+    ``where`` are conditions of :mod:`citewell.documents.index.snapshot`: what they leave out takes part
     in no search.
     """
 

@@ -13,14 +13,12 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, readable, root_of
 from citewell.documents.canonical import Canonical
-from citewell.documents.docx_lists import Numbering
-from citewell.documents.formulas import linear
+from citewell.documents.formulas import UNKNOWN, linear, symbol
 from citewell.documents.hiding import is_pale
-from citewell.documents.office import office_metadata, readable, root_of
+from citewell.documents.lists import Numbering
 from citewell.documents.scripts import Script, joined
-from citewell.documents.symbols import UNKNOWN, symbol
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -1,14 +1,16 @@
-"""Whether a visitor sees an HTML element hidden, struck out or raised: the common ways, no style engine.
+"""What of an HTML page is no content (hidden, struck out, its frame), and what of its type is raised.
 
-In: the attributes of elements, and the page's own style sheets. Out: yes or no. A rule counts when
-its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees
-is a way to smuggle in instructions to a program that reads the page.
+In: the attributes of elements, those they stand in, and the page's own style sheets. Out: yes or no, or what
+it is. There is no style engine: a rule counts when its selector is one class or one id; linked sheets are not
+fetched. Text that no visitor sees is a way to smuggle in instructions to a program that reads the page.
+Frames are told by the elements, the ARIA roles and the names of classes that are made for them; a name alone
+counts only if it can mean nothing else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from citewell.core.errors import LimitError
 from citewell.documents.scripts import Script
@@ -149,3 +151,44 @@ def script_of(attributes: Mapping[str, str]) -> Script | None:
 
 def _hides(style: str) -> bool:
     return bool(_HIDING.search(style) or (_COLLAPSED.search(style) and _CLIPPED.search(style)))
+
+
+NAVIGATION, FOOTERS, COOKIES = "navigation", "page footers", "cookie notices"
+_ROLES = {
+    "navigation": NAVIGATION,
+    "menubar": NAVIGATION,
+    "doc-pagelist": NAVIGATION,
+    "contentinfo": FOOTERS,
+}
+_OWN_FOOTER = frozenset(("article", "section", "main", "blockquote", "figure", "aside", "dialog", "td", "li"))
+"""Inside of these a footer is theirs, not the page's."""
+_NAMES = {
+    NAVIGATION: re.compile(
+        r"(?:wiki)?(?:bread)?crumbs?|(?:top|side|main|site|page|global|local|sub|primary|secondary)[-_]?"
+        r"nav(?:igation|bar)?|navbar|nav[-_]?(?:menu|links|bar)|skip[-_]?(?:links?|nav|to[-_]content)|"
+        r"pagination|pager|rellinks|mw-navigation|mw-editsection|sphinxsidebar|prev[-_]next"
+    ),
+    FOOTERS: re.compile(r"(?:site|page|global|main)[-_]?footer|footer[-_](?:links|nav|bottom)|colophon"),
+}
+_COOKIE_WORDS = ("cookie", "consent", "gdpr", "onetrust", "cmplz")
+_BOX_WORDS = ("banner", "bar", "notice", "popup", "modal", "dialog", "overlay", "prompt", "sdk", "window")
+
+
+def frame(tag: str, attributes: Mapping[str, str], inside: Iterable[str]) -> str:
+    """NAVIGATION, FOOTERS or COOKIES; "" for content. ``inside`` are the elements around it."""
+    if tag in ("html", "body", "main", "article"):
+        return ""
+    if tag == "nav":
+        return NAVIGATION
+    if tag == "footer":
+        return "" if _OWN_FOOTER.intersection(inside) else FOOTERS
+    if reason := _ROLES.get(attributes.get("role", "").strip().lower()):
+        return reason
+    names = (*attributes.get("class", "").split(), attributes.get("id", ""), attributes.get("aria-label", ""))
+    for name in map(str.lower, names):
+        if any(word in name for word in _COOKIE_WORDS) and any(word in name for word in _BOX_WORDS):
+            return COOKIES
+        for reason, pattern in _NAMES.items():
+            if pattern.fullmatch(name):
+                return reason
+    return ""

@@ -3,7 +3,7 @@
 In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
 its size builds a tree; hidden and struck text, scripts, comments and what frames every page of a site are
 dropped and counted in the notes. Knows nothing about style sheets; :mod:`citewell.documents.hiding` does,
-nor what frames a page; :mod:`citewell.documents.frames` does.
+nor what frames a page; :mod:`citewell.documents.hiding` does.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
-from citewell.documents.frames import frame
 from citewell.documents.grids import Cell, Grid, expanded, span
-from citewell.documents.hiding import VOID, Hiding, nested_too_deep, script_of, strikes
+from citewell.documents.hiding import VOID, Hiding, frame, nested_too_deep, script_of, strikes
 from citewell.documents.lists import Marks
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, parsed, readable
 from citewell.documents.canonical import Canonical
-from citewell.documents.office import office_metadata, parsed, readable
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _STYLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "style", "office"))

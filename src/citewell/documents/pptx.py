@@ -12,9 +12,8 @@ from collections import Counter
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, parsed, readable
 from citewell.documents.canonical import Canonical
-from citewell.documents.office import office_metadata, parsed, readable
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

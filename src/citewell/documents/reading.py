@@ -38,10 +38,9 @@ from citewell.documents.detect import (
 )
 from citewell.documents.docx import read_docx
 from citewell.documents.html import read_html
-from citewell.documents.mail import from_eml, read_mail
+from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
 from citewell.documents.metadata import language
-from citewell.documents.msg import from_msg
 from citewell.documents.odt import read_odt
 from citewell.documents.pptx import read_pptx
 from citewell.documents.tables import read_csv, read_xlsx

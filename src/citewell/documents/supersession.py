@@ -19,7 +19,6 @@ import msgspec
 from citewell.core.errors import EvidenceError
 from citewell.core.naming import source_of
 from citewell.core.records import Document, Standing, Supersession
-from citewell.documents.clauses import place_of, sentence_with
 from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.statements import (
     ALIASES,
@@ -28,6 +27,8 @@ from citewell.documents.statements import (
     Stated,
     Statement,
     name_of,
+    place_of,
+    sentence_with,
     stated,
     stem,
 )

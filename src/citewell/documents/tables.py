@@ -21,11 +21,10 @@ from typing import Any
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError, UnsupportedError
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, readable
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
-from citewell.documents.office import office_metadata, readable
 from citewell.documents.scripts import Script, joined
 
 _MOST_CELL = 1 << 20

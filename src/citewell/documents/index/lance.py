@@ -22,8 +22,7 @@ from citewell.core.files import make_folder
 from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
 from citewell.documents.index import rows
-from citewell.documents.index.conditions import list_of, one_of
-from citewell.documents.index.snapshot import Snapshot
+from citewell.documents.index.snapshot import Snapshot, list_of, one_of
 from citewell.documents.index.views import VIEWS, VIEWS_VERSION
 
 TABLE = "chunks"

@@ -1,14 +1,16 @@
-"""Column heads: which words above a table belong to which of its columns.
+"""Column heads: which words above a table belong to which of its columns; and tables as a page has them.
 
-In: the pieces of the head lines and the columns of figures. Out: one text for each column, the lines
-joined from top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018").
-Knows nothing about rows or documents.
+In: the pieces of the head lines and the columns of figures. Out: one text for each column, the lines joined
+from top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018").
+:class:`DraftTable` is made by :mod:`.tables` and put into the text by :mod:`.writing`. Knows nothing about
+rows or documents.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from citewell.documents.pdf.cells import YEAR, Piece
@@ -271,3 +273,33 @@ def _centre(piece: Piece) -> float:
 
 def _middle(columns: list[Column], index: int) -> float:
     return (columns[index].x0 + columns[index].x1) / 2
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    """``label`` lines are joined by a space in the text; ``cells`` pair a piece with its column."""
+
+    labels: tuple[tuple[str, Line], ...]
+    cells: tuple[tuple[Piece, int], ...]
+    line: Line
+    x0: float
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        return " ".join(text for text, _ in self.labels)
+
+
+@dataclass(frozen=True)
+class DraftTable:
+    """``before`` are head lines, kept as lines of their own; ``heads`` has one text per column."""
+
+    before: tuple[Line, ...]
+    rows: tuple[DraftRow, ...]
+    heads: tuple[str, ...]
+    columns: tuple[Column, ...]
+    title: str = ""
+    units: str = ""
+
+
+Block = Line | DraftTable

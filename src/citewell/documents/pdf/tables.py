@@ -11,12 +11,19 @@ import itertools
 import re
 from dataclasses import dataclass, field, replace
 
-from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
-from citewell.documents.pdf.drafts import Block, DraftRow, DraftTable
+from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT
-from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stands_over, stub_prefix
+from citewell.documents.pdf.heads import (
+    Block,
+    Column,
+    DraftRow,
+    DraftTable,
+    column_heads,
+    is_head_line,
+    stands_over,
+    stub_prefix,
+)
 from citewell.documents.pdf.layout import Line
-from citewell.documents.pdf.units import units_in
 
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"

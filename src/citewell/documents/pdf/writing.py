@@ -15,9 +15,9 @@ import msgspec
 
 from citewell.core.records import Box, Cell, Page, Row, Section, Table
 from citewell.documents.canonical import closed_sections
-from citewell.documents.pdf.cells import BULLET, pieces_of
-from citewell.documents.pdf.drafts import DraftRow, DraftTable
+from citewell.documents.pdf.cells import BULLET, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
+from citewell.documents.pdf.heads import DraftRow, DraftTable
 from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
@@ -29,7 +29,6 @@ from citewell.documents.pdf.paragraphs import (
     vocabulary,
 )
 from citewell.documents.pdf.tables import find_tables
-from citewell.documents.pdf.units import units_in
 
 _CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 

@@ -22,7 +22,7 @@ from citewell.core.records import AuditRecord, Chunk, Document, Found, Passage, 
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.detect import PLAIN
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.reading import read_as
 from citewell.evaluation.probes.editing import INVENTED, fact_pattern, swap_for
 from citewell.retrieval import Filters, Retrieved
