@@ -17,7 +17,7 @@ import msgspec
 from citewell.core.config import Chunking
 from citewell.core.errors import EvidenceError, IndexMismatchError
 from citewell.core.identity import chunk_id
-from citewell.core.records import Chunk, Document
+from citewell.core.records import Chunk
 from citewell.documents.chunking import Surroundings, chunk_document
 from citewell.documents.evidence.catalogue import INDEXED
 
@@ -104,13 +104,11 @@ def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings:
         document = evidence.latest(document_id)
     except EvidenceError:
         return False  # there is nothing that its rows could agree with
+    if document is None:
+        return False
     found = snapshot.between(document_id, 0, _END)
-    return document is not None and [_comparable(c) for c in found] == _expected(document, settings)
-
-
-def _expected(document: Document, settings: Chunking) -> list[Chunk]:
     cut = sorted(chunk_document(document, settings), key=lambda chunk: chunk.start_offset)
-    return [_comparable(chunk) for chunk in cut]
+    return list(map(_comparable, found)) == list(map(_comparable, cut))
 
 
 def _comparable(chunk: Chunk) -> Chunk:

@@ -26,6 +26,8 @@ _HEADING_STYLE = re.compile(r"heading (\d)$", re.I)
 _SPACES = {f"{_W}tab": " ", f"{_W}br": " ", f"{_W}cr": " ", f"{_W}noBreakHyphen": "-"}
 _LEFT_OUT = (f"{_W}del", f"{_W}moveFrom")
 _OFF = ("0", "false", "off")
+_STRIKES = ("strike", "dstrike")
+_SCRIPTS = {"superscript": Script.RAISED, "subscript": Script.LOWERED}
 
 
 def read_docx(data: bytes, limits: Documents) -> Canonical:
@@ -51,7 +53,6 @@ class _Body:
         self.out = out
         self._numbering = numbering
         self._styles = {style.style_id: (style.name or "") for style in styles}
-        self._scripts = {style.style_id: _script(style.element) for style in styles}
         self._elements = {style.style_id: style.element for style in styles}
         self._properties: dict[tuple[str, str], Any] = {}
         self._boxes: list[Any] = []
@@ -146,7 +147,7 @@ class _Body:
         """Deleted, hidden or struck out; the last two are counted."""
         if element.tag in (f"{_W}r", f"{_M}r"):
             hidden = self._unseen(element)
-            struck = not hidden and (_is_on(element, "strike") or _is_on(element, "dstrike"))
+            struck = not hidden and any(_is_on(element.find(f"{_W}rPr/{_W}{name}")) for name in _STRIKES)
             self._hidden += hidden
             self._struck += struck
             return hidden or struck
@@ -154,9 +155,9 @@ class _Body:
 
     def _unseen(self, run: Any) -> bool:
         """Hidden, or printed in white on nothing darker, by the run itself or by its styles."""
-        vanish, colour = self._said(run, "vanish"), self._said(run, "color")
-        if vanish is not None and vanish.get(f"{_W}val", "true") not in _OFF:
+        if _is_on(self._said(run, "vanish")):
             return True
+        colour = self._said(run, "color")
         return colour is not None and is_pale(colour.get(f"{_W}val", "")) and not self._on_ground(run)
 
     def _said(self, run: Any, name: str, of: str = "rPr") -> Any:
@@ -193,10 +194,8 @@ class _Body:
         )
 
     def _script(self, run: Any) -> Script:
-        """The run's own, or else its character style's."""
-        style = run.find(f"{_W}rPr/{_W}rStyle")
-        named = self._scripts.get(style.get(f"{_W}val", "")) if style is not None else None
-        return _script(run) or named or Script.PLAIN
+        mark = self._said(run, "vertAlign")
+        return _SCRIPTS.get(mark.get(f"{_W}val", ""), Script.PLAIN) if mark is not None else Script.PLAIN
 
     def _table(self, element: Any) -> None:
         grid: list[list[str | None]] = []
@@ -290,17 +289,7 @@ def _nearest(element: Any, tag: str) -> Any:
     return next(element.iterancestors(tag), None)
 
 
-def _script(owner: Any) -> Script | None:
-    """Where a run or a style puts its type; None when it says nothing."""
-    mark = owner.find(f"{_W}rPr/{_W}vertAlign")
-    value = mark.get(f"{_W}val", "") if mark is not None else None
-    if value is None:
-        return None
-    return {"superscript": Script.RAISED, "subscript": Script.LOWERED}.get(value, Script.PLAIN)
-
-
-def _is_on(run: Any, name: str) -> bool:
-    mark = run.find(f"{_W}rPr/{_W}{name}")
+def _is_on(mark: Any) -> bool:
     return mark is not None and mark.get(f"{_W}val", "true") not in _OFF
 
 

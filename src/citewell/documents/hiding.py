@@ -74,11 +74,11 @@ class Hiding:
         something that is not white: print in white is seen there."""
         style = attributes.get("style", "")
         names = _names(tag, attributes)
-        pale = _inked_pale(style) or (tag == "font" and is_pale(attributes.get("color", "")))
+        inks = [*_INK.findall(style)[-1:], *([attributes.get("color", "")] if tag == "font" else ())]
         return (
             "hidden" in attributes
             or _hides(style)
-            or (not ground and pale)
+            or (not ground and any(map(is_pale, inks)))
             or not self._names.isdisjoint(names)
         )
 
@@ -110,10 +110,6 @@ def is_pale(colour: str) -> bool:
     else:
         return colour in _PALE_NAMES
     return len(channels) >= 3 and (min(channels[:3]) >= _NEAR_WHITE or channels[3:] == [0])
-
-
-def _inked_pale(style: str) -> bool:
-    return any(is_pale(colour) for colour in _INK.findall(style)[-1:])
 
 
 def _ground(style: str) -> bool | None:

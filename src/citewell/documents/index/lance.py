@@ -82,7 +82,12 @@ class LanceIndex:
             "settings": settings_hash,
             "views": VIEWS_VERSION,
         }
-        self._table = self._open_or_create(wanted)
+        self._table: Any
+        if TABLE in self._database.list_tables().tables:
+            self._table = self._database.open_table(TABLE)
+        else:
+            form = rows.schema(embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
+            self._table = self._database.create_table(TABLE, schema=form, exist_ok=True)
         self._check(wanted)
         self._index_id = self._metadata()["index_id"]
         if _PUBLISHED not in self._tags():
@@ -261,12 +266,6 @@ class LanceIndex:
         return self.version()
 
     # --- inside -----------------------------------------------------------------------------------
-
-    def _open_or_create(self, wanted: Mapping[str, str]) -> Any:
-        form = rows.schema(self._embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
-        if TABLE in self._database.list_tables().tables:
-            return self._database.open_table(TABLE)
-        return self._database.create_table(TABLE, schema=form, exist_ok=True)
 
     def _metadata(self) -> dict[str, str]:
         metadata = self._table.schema.metadata or {}

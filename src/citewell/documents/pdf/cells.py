@@ -88,7 +88,7 @@ def _glued(loose: list[Piece]) -> list[Piece]:
             opening = piece if opening is None else _joined(opening, piece)
             continue
         closes = _CLOSE.fullmatch(piece.text) or (_FOOTNOTE.fullmatch(piece.text) and len(piece.text) < 5)
-        if closes and opening is None and glued and glued[-1].number and _near(glued[-1], piece):
+        if closes and opening is None and glued and glued[-1].number and piece.x0 - glued[-1].x1 < 14:
             glued[-1] = _joined(glued[-1], piece)
             continue
         if opening is not None:
@@ -98,10 +98,6 @@ def _glued(loose: list[Piece]) -> list[Piece]:
     if opening is not None:
         glued.append(opening)
     return [piece._replace(number=piece.number and is_number(piece.text)) for piece in glued]
-
-
-def _near(left: Piece, right: Piece) -> bool:
-    return right.x0 - left.x1 < 14
 
 
 def _joined(left: Piece, right: Piece) -> Piece:

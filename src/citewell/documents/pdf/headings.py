@@ -34,26 +34,20 @@ _ENUMERATED = re.compile(
     r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
 )
 _CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
-_ENDS_SENTENCE = re.compile(r"[.;,]$")
+_NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
 """Headings known by their type alone stand below those known by a filing's words."""
-
-
-def body_size(pages: list[list[Line]]) -> float:
-    """The type size most letters are set in."""
-    letters: Counter[float] = Counter()
-    for lines in pages:
-        for line in lines:
-            letters[line.size] += len(line.text)
-    return letters.most_common(1)[0][0] if letters else 10.0
 
 
 class Headings:
     """Levels for one document. ``outline`` maps (page, squeezed title) to a depth from 0."""
 
     def __init__(self, pages: list[list[Line]], outline: dict[tuple[int, str], int]) -> None:
-        self.body = body_size(pages)
+        letters = Counter[float]()
+        for line in itertools.chain.from_iterable(pages):
+            letters[line.size] += len(line.text)
+        self.body = letters.most_common(1)[0][0] if letters else 10.0
         self._outline = outline
         self._contents = {
             index + 1
@@ -89,14 +83,7 @@ class Headings:
         return found + 0.1 * number.group(1).count(".") if found and number else found
 
     def _by_type(self, text: str, line: Line) -> int | None:
-        if (
-            len(text) > 120
-            or _ENDS_SENTENCE.search(text)
-            or text.startswith(("(", "•", "$"))
-            or len(text) < 3
-        ):
-            return None
-        if text.lower().startswith("total"):
+        if not 3 <= len(text) <= 120 or _NO_HEADING.match(text) or text.endswith((".", ";", ",")):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None

@@ -92,10 +92,6 @@ def column_heads(
     return tuple(heads)
 
 
-def _escaped(words: str) -> str:
-    return words.replace("\\", r"\\")
-
-
 def stands_over(piece: Piece, zone: float) -> bool:
     """Whether a piece above a table heads figures; ``zone`` is where their place begins, points."""
     return _centre(piece) > zone + 1
@@ -152,7 +148,8 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
         if not words or not PERIOD.search(words) or len(words) > 60:
             continue
         if any(_BARE_YEAR.fullmatch(head) for head in heads):
-            return tuple(_ANY_YEAR.sub(rf"{_escaped(words)} \g<0>", head) for head in heads)
+            words = words.replace("\\", r"\\")
+            return tuple(_ANY_YEAR.sub(rf"{words} \g<0>", head) for head in heads)
     return heads
 
 

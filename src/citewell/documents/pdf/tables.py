@@ -367,7 +367,8 @@ def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
             following = next((other for other in rows[index + 1 :] if other.cells and other.labels), None)
             flat = following is not None and following.x0 <= row.x0 + _MARGIN
             stack = [item for item in stack if not item[1] and row.x0 > item[0].x0 + 1]
-            if row.labels and (not flat or _is_caption(row)):
+            caption = row.label.endswith(":") or row.label.isupper()
+            if row.labels and (not flat or caption or row.labels[0][1].bold):
                 stack.append((row, flat))
             grouped.append(row)
             continue
@@ -378,10 +379,6 @@ def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
         if row.label.lower().startswith(("total", "net cash")):
             stack = [item for item in stack if not item[1]]
     return tuple(grouped)
-
-
-def _is_caption(row: DraftRow) -> bool:
-    return row.label.endswith(":") or row.label.isupper() or row.labels[0][1].bold
 
 
 def _printed_alike(parent: DraftRow, row: DraftRow) -> bool:
