@@ -150,12 +150,7 @@ def _hides(style: str) -> bool:
 
 
 NAVIGATION, FOOTERS, COOKIES = "navigation", "page footers", "cookie notices"
-_ROLES = {
-    "navigation": NAVIGATION,
-    "menubar": NAVIGATION,
-    "doc-pagelist": NAVIGATION,
-    "contentinfo": FOOTERS,
-}
+_ROLES = {"navigation": NAVIGATION, "menubar": NAVIGATION, "doc-pagelist": NAVIGATION, "contentinfo": FOOTERS}
 _OWN_FOOTER = frozenset(("article", "section", "main", "blockquote", "figure", "aside", "dialog", "td", "li"))
 """Inside of these a footer is theirs, not the page's."""
 _NAMES = {

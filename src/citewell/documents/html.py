@@ -117,7 +117,8 @@ class Page:
 
         parser = etree.HTMLParser(target=cast(Any, self), huge_tree=True, no_network=True)
         try:
-            parser.feed(_parsable(text))
+            # It reads its own encoding from the page unless the text is already decoded.
+            parser.feed(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " ")
             parser.close()
         except etree.LxmlError as error:
             raise DamagedError(
@@ -149,8 +150,9 @@ class Page:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = tag.lower().rpartition(":")[2]
-        if tag == "meta":
-            self._note_meta(attributes)
+        if tag == "meta" and attributes.get("content"):
+            keys = (attributes.get(name) for name in ("name", "property", "itemprop"))
+            self._meta.setdefault(next(filter(None, keys), "").lower(), attributes["content"])
         if tag == "html" and attributes.get("lang"):
             self._language = attributes["lang"]
         if tag == "title" and self._title is None:
@@ -229,11 +231,6 @@ class Page:
         if tag in BLOCKS or tag in _CELLS or tag in _HEADINGS:
             return Script.PLAIN
         return SCRIPTS.get(tag) or script_of(attributes) or self._script
-
-    def _note_meta(self, attributes: Mapping[str, str]) -> None:
-        key = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
-        if key and attributes.get("content"):
-            self._meta.setdefault(key.lower(), attributes["content"])
 
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
         grid = self._grids[-1] if self._grids else None
@@ -363,8 +360,3 @@ def _declared(data: bytes) -> str:
     match = _CHARSET.search(data[:4096])
     name = next((group for group in match.groups() if group), b"") if match else b""
     return name.decode("ascii", "replace")
-
-
-def _parsable(text: str) -> str:
-    """The parser reads its own encoding from the page unless the text is already decoded."""
-    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " "

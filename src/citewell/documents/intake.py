@@ -176,19 +176,15 @@ def _read(
         yield from _read(part, named, worker, chunking, plan)
     if document is not None:
         document = plan.complete(document, source)
+        # What is decided here and not by the file: who may see it, when it came.
+        labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
         yield Parsed(
             path=str(source.path),
             document=document,
-            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
+            chunks=tuple(msgspec.structs.replace(chunk, **labels) for chunk in chunks),
             # An interrupted run may have stored it: it counts as added by the run that makes it searchable.
             status=UPDATED if source.document_id in plan.stored else ADDED,
         )
-
-
-def _labelled(chunk: Chunk, document: Document) -> Chunk:
-    """With what is decided here and not by the file: who may see it, when it came."""
-    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
-    return msgspec.structs.replace(chunk, **labels)
 
 
 def ahead(

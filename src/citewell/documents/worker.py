@@ -155,8 +155,11 @@ class ParsingWorker:
                 f"more than {self.limits.memory_mb} MiB, and was stopped",
                 hint="split it, or raise documents.timeout_s and documents.memory_mb",
             )
+        name = f"exit code {code}"
+        with contextlib.suppress(ValueError):
+            name = signal.Signals(-code).name
         return DamagedError(
-            f"its reader crashed ({_exit_name(code)})",
+            f"its reader crashed ({name})",
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
@@ -170,10 +173,3 @@ class ParsingWorker:
         if not isinstance(failure, DocumentError):
             raise DamagedError(reply.message, hint=reply.hint)
         raise failure
-
-
-def _exit_name(code: int) -> str:
-    try:
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    except ValueError:
-        return f"exit code {code}"

@@ -256,9 +256,7 @@ class SqliteEvidence:
     def _insert(self, connection: sqlite3.Connection, document: Document, previous: str) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         filled = msgspec.structs.replace(
-            document,
-            supersedes=document.supersedes or previous,
-            ingested_at=document.ingested_at or now,
+            document, supersedes=document.supersedes or previous, ingested_at=document.ingested_at or now
         )
         connection.execute(
             "INSERT INTO versions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -69,7 +69,7 @@ class Headings:
         strong = line.bold or line.size > self.body + 0.6 or text.isupper()
         if line.page not in self._contents:
             for pattern, level in _LEVELS:
-                if pattern.fullmatch(text) and (strong or text.startswith("PART")) and not _runs_on(text):
+                if pattern.fullmatch(text) and (strong or text.startswith("PART")):
                     return level
         if STATEMENT.fullmatch(text) and (strong or text.istitle()) and len(text) < 120:
             return 3
@@ -127,10 +127,3 @@ def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]
 def squeezed(text: str) -> str:
     """Letters and digits alone, lower case: how outline titles and printed headings are compared."""
     return re.sub(r"[\W_]+", "", text).lower()
-
-
-def _runs_on(text: str) -> bool:
-    """ "Item 7 of this report, ..." is a sentence that begins like a heading."""
-    return bool(
-        re.match(r"(?:item|note|part)\s+\w+\s*(?:,|\s(?:of|to|in|is|are|for|and|on)\b)", text, re.IGNORECASE)
-    )

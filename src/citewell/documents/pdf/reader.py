@@ -70,15 +70,21 @@ class PdfReader:
             for reason, characters in page.hidden.items():
                 hidden.setdefault(reason, Counter())[number] += characters
         if not any(page.lines for page in pages):
+            counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
+            left_out = f" (characters left out: {counts})" if counts else ""
             raise EmptyDocumentError(
-                f"none of its {count} pages contains visible text{_hidden_words(hidden)}",
+                f"none of its {count} pages contains visible text{left_out}",
                 hint="it looks like a scan: run it through OCR that writes visible or searchable text, "
                 "then ingest the result",
             )
         own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
         written = write(own.lines, [page.size for page in pages], _outline(pdf))
         lost = _lost(pages, own.lines, written)
-        notes = [*_page_notes(pages, lost), *_hidden_notes(hidden)]
+        notes = _page_notes(pages, lost)
+        notes += [
+            f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
+            for reason, where in sorted(hidden.items())
+        ]
         if own.set_aside:
             shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
             lines, characters = sum(own.set_aside.values()), sum(own.characters)
@@ -209,20 +215,6 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
             "their font does not say which characters they are"
         )
     return notes
-
-
-def _hidden_notes(hidden: dict[str, Counter[int]]) -> list[str]:
-    return [
-        f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
-        for reason, where in sorted(hidden.items())
-    ]
-
-
-def _hidden_words(hidden: dict[str, Counter[int]]) -> str:
-    if not hidden:
-        return ""
-    counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
-    return f" (characters left out: {counts})"
 
 
 def _ranges(numbers: list[int]) -> str:
