@@ -80,11 +80,7 @@ def column_heads(
         over = [piece for piece in pieces if stands_over(piece, zone)]
         if len(over) == 1 and len(columns) > 1 and _ASIDE.fullmatch(over[0].text):
             continue
-        spans = (
-            _over_all(over, columns, heads)
-            or _repeated(over, columns, heads)
-            or _shared_out(over, columns, heads, line.ruled)
-        )
+        spans = _repeated(over, columns, heads) or _shared_out(over, columns, heads, line.ruled)
         spans = spans or _spans(over, columns, line.ruled, top=level == len(lines) - 1)
         for piece, (first, last) in zip(over, spans, strict=True):
             for index in range(first, last + 1):
@@ -95,14 +91,6 @@ def column_heads(
 def stands_over(piece: Piece, zone: float) -> bool:
     """Whether a piece above a table heads figures; ``zone`` is where their place begins, points."""
     return _centre(piece) > zone + 1
-
-
-def _over_all(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
-    """A lone year in the middle above heads for every column dates them all."""
-    if len(pieces) != 1 or len(columns) < 2 or not all(below) or not _DATE_PART.fullmatch(pieces[0].text):
-        return []
-    middle = (columns[0].x0 + columns[-1].x1) / 2
-    return [(0, len(columns) - 1)] if abs(_centre(pieces[0]) - middle) < 15 else []
 
 
 def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
