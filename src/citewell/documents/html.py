@@ -72,22 +72,27 @@ def read_html(data: bytes, limits: Documents) -> Canonical:
 
 def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:
     """Reads a whole page, also one inside another format, and notes what was left out; ``framed`` with the
-    navigation and the like."""
+    navigation and the like. Raises LimitError when it is nested too deep."""
+    from lxml import etree
+
     page = Page(out, limits, framed=framed)
-    page.feed(text)
+    parser = etree.HTMLParser(target=cast(Any, page), huge_tree=True, no_network=True)
+    try:
+        # It reads its own encoding from the page unless the text is already decoded.
+        parser.feed(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " ")
+        parser.close()
+    except etree.LxmlError as error:
+        raise DamagedError(
+            f"its HTML cannot be read: {error}", hint="open it in a browser and save it again"
+        ) from error
     page.finish()
-    out.note("hidden elements left out: {n}", page.hidden)
-    for reason, count in page.framed.items():
-        out.note(f"{reason} left out: {{n}} characters", count)
     return page
 
 
 class Page:
-    """Events of one page (or of a fragment in another format) -> pieces of a :class:`Canonical`."""
+    """Events of one page -> pieces of a :class:`Canonical`."""
 
-    def __init__(
-        self, out: Canonical, limits: Documents, hiding: Hiding | None = None, *, framed: bool = True
-    ) -> None:
+    def __init__(self, out: Canonical, limits: Documents, *, framed: bool) -> None:
         self._out = out
         self._keeps_frame = framed
         self.framed = Counter[str]()  # characters left out, by reason
@@ -104,29 +109,15 @@ class Page:
         self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[Grid] = []
-        self._hiding = hiding or Hiding()
+        self._hiding = Hiding()
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
         self._style: list[str] | None = None
         self._language = ""
-        self.hidden = self._struck = self._scripts = self._comments = 0
-
-    def feed(self, text: str) -> None:
-        """Reads a whole page or fragment. Raises LimitError when it is nested too deep."""
-        from lxml import etree
-
-        parser = etree.HTMLParser(target=cast(Any, self), huge_tree=True, no_network=True)
-        try:
-            # It reads its own encoding from the page unless the text is already decoded.
-            parser.feed(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " ")
-            parser.close()
-        except etree.LxmlError as error:
-            raise DamagedError(
-                f"its HTML cannot be read: {error}", hint="open it in a browser and save it again"
-            ) from error
+        self._hidden = self._struck = self._scripts = self._comments = 0
 
     def finish(self) -> None:
-        """Writes what is still open and the notes; ``hidden`` is for who knows the whole page."""
+        """Writes what is still open, and the notes."""
         self._flush()
         self._out.paragraph(", ".join(self._marks.terms))  # of which nothing was said
         while self._grids:
@@ -134,6 +125,9 @@ class Page:
         self._out.note("struck-out elements left out: {n}", self._struck)
         self._out.note("scripts and other invisible elements left out: {n}", self._scripts)
         self._out.note("comments left out: {n}", self._comments)
+        self._out.note("hidden elements left out: {n}", self._hidden)
+        for reason, count in self.framed.items():
+            self._out.note(f"{reason} left out: {{n}} characters", count)
 
     def metadata(self) -> Metadata:
         """Title, author, date and language as the page's head gives them."""
@@ -210,7 +204,7 @@ class Page:
 
     def _silences(self, tag: str, attributes: Mapping[str, str], ground: bool) -> bool:
         hidden = self._hiding.hides(tag, attributes, ground)
-        self.hidden += hidden
+        self._hidden += hidden
         if hidden:
             return True
         if tag in STRUCK or strikes(attributes):
