@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
 from typing import Any
 
 from citewell.core.config import Documents
@@ -204,15 +204,9 @@ def _plain(value: float) -> str:
 
 
 def _between_blanks(rows: Iterable[_Line]) -> Iterator[list[_Line]]:
-    block: list[_Line] = []
-    for row in rows:
-        if any(cell.strip() for cell in row.cells):
-            block.append(row)
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+    for filled, block in groupby(rows, key=lambda row: any(cell.strip() for cell in row.cells)):
+        if filled:
+            yield list(block)
 
 
 def _write(rows: Iterable[_Line], out: Canonical) -> None:

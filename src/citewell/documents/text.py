@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document
@@ -75,13 +76,9 @@ def _unwrapped_in_place(text: str) -> str:
 
 def _blocks(text: str) -> list[list[str]]:
     """Runs of lines between blank lines; a form feed ends a block too."""
-    blocks: list[list[str]] = [[]]
-    for line in text.replace("\f", "\n\n").splitlines():
-        if line.strip():
-            blocks[-1].append(line.rstrip())
-        elif blocks[-1]:
-            blocks.append([])
-    return [block for block in blocks if block]
+    lines = text.replace("\f", "\n\n").splitlines()
+    runs = groupby(lines, key=lambda line: bool(line.strip()))
+    return [[line.rstrip() for line in run] for filled, run in runs if filled]
 
 
 def _write(block: list[str], out: Canonical, mark: str) -> None:

@@ -87,20 +87,15 @@ class Headings:
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None
-        larger = line.size - self.body
-        if larger > 3:
-            return STYLE_LEVEL + 3
-        if larger > 0.9:
-            return STYLE_LEVEL + 4
-        if line.bold and text.isupper():
-            return STYLE_LEVEL + 5
-        if line.bold and not line.italic:
-            return STYLE_LEVEL + 6
-        if line.bold or (text.isupper() and " " in text):
-            return STYLE_LEVEL + 7
-        if line.italic and len(text) < 80:
-            return STYLE_LEVEL + 8
-        return None
+        ranks = (
+            line.size - self.body > 3,
+            line.size - self.body > 0.9,
+            line.bold and text.isupper(),
+            line.bold and not line.italic,
+            line.bold or (text.isupper() and " " in text),
+            line.italic and len(text) < 80,
+        )
+        return STYLE_LEVEL + 3 + ranks.index(True) if True in ranks else None
 
 
 def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:

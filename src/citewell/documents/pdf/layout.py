@@ -158,14 +158,8 @@ def _gutters(words: list[Word]) -> list[float]:
 
 def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
     """Stretches from top to bottom: those whose lines cross the gutter, and those that leave it white."""
-    bands: list[tuple[bool, list[Word]]] = []
-    for row in _rows(words):
-        crossing = _crosses(row, gutter)
-        if bands and bands[-1][0] == crossing:
-            bands[-1][1].extend(row)
-        else:
-            bands.append((crossing, list(row)))
-    return bands
+    runs = itertools.groupby(_rows(words), key=lambda row: _crosses(row, gutter))
+    return [(crossing, list(itertools.chain.from_iterable(rows))) for crossing, rows in runs]
 
 
 def _crosses(row: list[Word], gutter: float) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
@@ -219,12 +220,8 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
 
 def _ranges(numbers: list[int]) -> str:
     """[3, 4, 5, 9] -> "pages 3-5, 9"."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
+    runs = (list(run) for _, run in groupby(enumerate(numbers), key=lambda place: place[1] - place[0]))
+    spans = [(run[0][1], run[-1][1]) for run in runs]
     shown = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans[:12])
     more = f" and {len(spans) - 12} more ranges" if len(spans) > 12 else ""
     return f"page{'s' if len(numbers) > 1 else ''} {shown}{more}"
