@@ -104,7 +104,8 @@ def _as_browsers(tokens: list[Token], most: int) -> list[Token]:
         again = [tag for name, tag in left if name in _GOING_ON]
         for raw in (token, *(token.children or ())):
             if raw.type in ("html_block", "html_inline"):
-                raw.content = raw.content.replace("/>", ">")  # to a browser "<span/>" is open
+                # To a browser "<span/>" is open.
+                raw.content = _RAW_TAG.sub(lambda tag: tag[0][:-1].rstrip("/") + ">", raw.content)
                 _follow(raw.content, left, most)
         if token.type == "inline" and token.children is not None:
             token.children[:0] = [Token("html_inline", "", 0, content=tag) for tag in again]
@@ -121,7 +122,9 @@ def _follow(raw: str, left: list[tuple[str, str]], most: int) -> None:
         if match[1] and at is not None:
             del left[at:]
         elif not match[1] and name not in VOID:
-            left.append((name, match[0]))
+            one = (name, match[0])
+            # Browsers open at most three of a kind again, or a page of open tags would grow with its square.
+            left += [one] if name not in _GOING_ON or left.count(one) < 3 else []
     if len(left) > most:
         raise nested_too_deep(most)
 
