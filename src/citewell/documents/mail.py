@@ -164,13 +164,18 @@ def _write_plain(text: str, out: Canonical) -> None:
     runs = [(quoted, list(lines)) for quoted, lines in marked]
     for at, (quoted, lines) in enumerate(runs):
         if quoted:
-            write_text("\n".join(_QUOTED.sub("", line, count=1) for line in lines), out, ">")
+            write_text("\n".join(map(_unquoted, lines)), out, ">")
             out.leave(2)
             continue
         attribution = _attribution(lines) if at + 1 < len(runs) else []
         write_text("\n".join(lines[: len(lines) - len(attribution)]), out)
         out.leave(2)
         out.heading(" ".join(attribution), 2)
+
+
+def _unquoted(line: str) -> str:
+    mark = _QUOTED.match(line)
+    return line[mark.end() :] if mark else line
 
 
 def _attribution(lines: list[str]) -> list[str]:
