@@ -37,7 +37,7 @@ from citewell.core.identity import chunk_id
 from citewell.core.ports import Extraction, Reading
 from citewell.core.records import Answer, Chunk, Document, Maker, Passage, Status
 from citewell.core.sentences import sentence_spans
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.generation import LanguageModelWriter
 from citewell.knowledge.assembly import Assembly

@@ -94,9 +94,15 @@ def test_it_finds_what_one_table_finds(index: ChunkIndex, tmp_path: Path) -> Non
     vector = HashEmbedder().embed(["copper bridges"])[0]
     for groups in ((), ("a",), ("b",), ("a", "b", "c"), None):
         for view in ("chunk", "summary", "keys"):
-            hits = [one.search(view, "", vector, 50, {"groups": groups}) for one in (index, other)]
+            hits = [
+                one.snapshot(groups).search(view, "", vector, 50, {"groups": groups})
+                for one in (index, other)
+            ]
             assert hits[0] == hits[1]
-        words = [one.search(BM25, "copper bridges", None, 50, {"groups": groups}) for one in (index, other)]
+        words = [
+            one.snapshot(groups).search(BM25, "copper bridges", None, 50, {"groups": groups})
+            for one in (index, other)
+        ]
         assert {h.chunk.document_id for h in words[0]} == {h.chunk.document_id for h in words[1]}
         assert index.snapshot(groups).documents({"groups": groups}) == other.snapshot().documents(
             {"groups": groups}
@@ -126,12 +132,12 @@ def test_a_document_is_in_one_table_whatever_becomes_of_its_list(index: ChunkInd
     for acl in ((), ("b",), ("c", "b"), ("a",), ()):
         index.relabel("ours.txt", acl, ["kept"])
         index.publish()
-        hits = index.search(BM25, "trains", None, 10, {"groups": None})
+        hits = index.snapshot().search(BM25, "trains", None, 10, {"groups": None})
         assert [(hit.chunk.document_id, hit.chunk.acl) for hit in hits] == [("ours.txt", acl)]
-        assert bool(index.search(BM25, "trains", None, 10, {"groups": ()})) == (not acl)
+        assert bool(index.snapshot(()).search(BM25, "trains", None, 10, {"groups": ()})) == (not acl)
     index.add([chunk("ours.txt", "copper bridges carry trains no more", "c")])
     index.publish()
-    hits = index.search(BM25, "trains", None, 10, {"groups": None})
+    hits = index.snapshot().search(BM25, "trains", None, 10, {"groups": None})
     assert [hit.chunk.content for hit in hits] == ["copper bridges carry trains no more"]
 
 

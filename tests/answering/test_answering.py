@@ -33,7 +33,7 @@ from citewell.core.records import (
     Status,
     Trace,
 )
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.knowledge.traces import Traces
 from citewell.questions.parsing import MAX_QUESTION

@@ -23,7 +23,7 @@ from citewell.core.errors import GeneratorError, LogError
 from citewell.core.identity import chunk_id
 from citewell.core.ports import Completion, Extraction, Prompted, Reading
 from citewell.core.records import Chunk, Decision, Document, Failure, Maker, Passage, Proof, Status
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.generation import LanguageModelWriter
 from citewell.knowledge.traces import Traces

@@ -24,7 +24,7 @@ from citewell.core.records import (
     Section,
     Status,
 )
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer
 from citewell.verification.checking import Checked, Checker, nothing_to_check

@@ -6,7 +6,7 @@ import msgspec
 
 from citewell.core.config import Verification
 from citewell.core.records import Chunk, DraftClaim, Passage, Quote, Section, Status, Verdict
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.verification.checking.citations import MAKER, Library
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.config import Chunking, Documents
+from citewell.core.config import Chunking
 from citewell.core.records import Document
 from citewell.documents.chunking import chunk_document
-from citewell.documents.markdown import MarkdownReader
+from citewell.documents.reading import read_bytes
 
 
 def read(text: str) -> Document:
-    return MarkdownReader(Documents()).read(text.encode(), document_id="a.md", uri="")
+    return read_bytes(text.encode(), document_id="a.md")
 
 
 def dates(text: str) -> dict[str, str]:

@@ -79,7 +79,7 @@ def test_struck_out_text_is_left_out_and_counted() -> None:
     assert "struck-out elements left out: 2" in read(page, "a.html").notes
     document = read("# A\n\nWe ~~sold 5~~ sold 6 ~tons.\n", "a.md")
     assert document.text == "A\nWe sold 6 ~tons.\n"
-    assert "struck-out passages left out: 1" in document.notes
+    assert "struck-out elements left out: 1" in document.notes
 
 
 def test_a_line_break_parts_the_figures_of_a_cell() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core.config import Documents, Sources
+from citewell.core.config import Sources
 from citewell.core.records import Document, Standing, Supersession
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.markdown import MarkdownReader
+from citewell.documents.reading import read_bytes
 from citewell.documents.statements import stated
 from citewell.documents.supersession import give, resolve, speaks_for
 
@@ -38,11 +38,8 @@ AMENDMENT = "# Amendment No. 1 to the Lease Agreement\n\nSigned on 10 February 2
 
 
 def papers(**texts: str) -> dict[str, Document]:
-    reader = MarkdownReader(Documents())
     ids = {name: f"{name.replace('_', '-')}.md" for name in texts}
-    return {
-        ids[name]: reader.read(text.encode(), document_id=ids[name], uri="") for name, text in texts.items()
-    }
+    return {ids[name]: read_bytes(text.encode(), document_id=ids[name]) for name, text in texts.items()}
 
 
 def found(

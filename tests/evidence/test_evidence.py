@@ -14,7 +14,8 @@ from citewell.core.errors import EvidenceError
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.ports import EvidenceStore
 from citewell.core.records import Document, Found, Page
-from citewell.documents.evidence import MemoryEvidence, SqliteEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
+from citewell.documents.evidence.sqlite import SqliteEvidence
 
 
 def made(text: str, document_id: str = "a/b.txt", **fields: object) -> Document:

@@ -16,7 +16,7 @@ from citewell.core.identity import chunk_id
 from citewell.core.ports import Vectors
 from citewell.core.records import Cell, Chunk, Row
 from citewell.documents.index import BM25, VIEWS, LanceIndex
-from citewell.documents.index.conditions import condition
+from citewell.documents.index.snapshot import condition
 from citewell.models.fake import HashEmbedder
 
 EMBEDDER = HashEmbedder()
@@ -50,7 +50,9 @@ def contents(
     index: LanceIndex, query: str, view: str = BM25, where: dict[str, object] | None = None
 ) -> list[str]:
     vector = EMBEDDER.embed([query])[0]
-    return [hit.chunk.content for hit in index.search(view, query, vector, 10, where or EVERYTHING)]
+    return [
+        hit.chunk.content for hit in index.snapshot().search(view, query, vector, 10, where or EVERYTHING)
+    ]
 
 
 def test_a_question_is_embedded_once_and_its_vector_cannot_be_changed(tmp_path: Path) -> None:
@@ -100,7 +102,7 @@ def test_a_chunk_comes_back_exactly(index: LanceIndex) -> None:
     index.add([whole, bare])
     index.publish()
     for view in VIEWS:
-        hits = index.search(view, "", EMBEDDER.embed(["net"])[0], 10, EVERYTHING)
+        hits = index.snapshot().search(view, "", EMBEDDER.embed(["net"])[0], 10, EVERYTHING)
         assert {hit.chunk.chunk_id: hit.chunk for hit in hits} == {"sha256:1": whole, bare.chunk_id: bare}
 
 
@@ -178,7 +180,7 @@ def test_equal_bytes_in_two_places_stay_two(index: LanceIndex) -> None:
     index.add([one])
     index.add([Chunk(**{**{f: getattr(one, f) for f in one.__struct_fields__}, "document_id": "b"})])
     index.publish()
-    hits = index.search(BM25, "same words", None, 10, EVERYTHING)
+    hits = index.snapshot().search(BM25, "same words", None, 10, EVERYTHING)
     assert [hit.chunk.document_id for hit in hits] == ["a", "b"]
 
 
@@ -204,13 +206,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> LanceIndex:
 
 
 def test_without_groups_only_open_documents_are_seen(shared: LanceIndex) -> None:
-    hits = shared.search(BM25, "common matter", None, 500, {"groups": ()})
+    hits = shared.snapshot().search(BM25, "common matter", None, 500, {"groups": ()})
     assert len(hits) == 45
     assert all(hit.chunk.acl == () for hit in hits)
 
 
 def test_a_date_filter_leaves_out_what_has_no_date(shared: LanceIndex) -> None:
-    hits = shared.search(BM25, "common matter", None, 500, {"groups": None, "since": "2015-01-01"})
+    hits = shared.snapshot().search(BM25, "common matter", None, 500, {"groups": None, "since": "2015-01-01"})
     assert hits
     assert all(hit.chunk.published_at >= "2015-01-01" for hit in hits)
 
@@ -218,7 +220,7 @@ def test_a_date_filter_leaves_out_what_has_no_date(shared: LanceIndex) -> None:
 @pytest.mark.parametrize("view", [*VIEWS, BM25])
 def test_a_selective_filter_gives_every_row_that_matches(shared: LanceIndex, view: str) -> None:
     vector = EMBEDDER.embed(["common"])[0]
-    hits = shared.search(view, "common", vector, 50, {"groups": ["ops"], "document_id": "d07"})
+    hits = shared.snapshot().search(view, "common", vector, 50, {"groups": ["ops"], "document_id": "d07"})
     assert len(hits) == 3
     assert {hit.chunk.document_id for hit in hits} == {"d07"}
 
@@ -244,8 +246,8 @@ def test_a_filter_never_leaks_and_never_loses(
             and (since is None or chunk.published_at >= since)
         )
 
-    every = shared.search(view, "common matter", vector, 1000, EVERYTHING)
-    hits = shared.search(view, "common matter", vector, limit, where)
+    every = shared.snapshot().search(view, "common matter", vector, 1000, EVERYTHING)
+    hits = shared.snapshot().search(view, "common matter", vector, limit, where)
     assert all(allowed(hit.chunk) for hit in hits)
     assert len(hits) == min(limit, sum(allowed(hit.chunk) for hit in every))
     if view != BM25:  # BM25 weighs words by what may be seen
@@ -260,7 +262,7 @@ def test_any_text_is_a_harmless_filter_value(text: str) -> None:
 
 def test_an_unknown_filter_is_refused(shared: LanceIndex) -> None:
     with pytest.raises(UsageError, match="unknown filter 'group'"):
-        shared.search(BM25, "x", None, 5, {"group": "hr"})
+        shared.snapshot().search(BM25, "x", None, 5, {"group": "hr"})
 
 
 # --- ranking --------------------------------------------------------------------------------------
@@ -268,7 +270,7 @@ def test_an_unknown_filter_is_refused(shared: LanceIndex) -> None:
 
 def test_dense_views_rank_by_exact_cosine_with_ties_by_id(shared: LanceIndex) -> None:
     vector = EMBEDDER.embed(["matter 17 part 2"])[0]
-    hits = shared.search("chunk", "", vector, 180, EVERYTHING)
+    hits = shared.snapshot().search("chunk", "", vector, 180, EVERYTHING)
     exact = EMBEDDER.embed([hit.chunk.in_context for hit in hits]) @ vector
     assert np.allclose([hit.scores["chunk"] for hit in hits], exact, atol=1e-5)
     keys = [(-hit.scores["chunk"], hit.chunk.chunk_id) for hit in hits]
@@ -277,7 +279,7 @@ def test_dense_views_rank_by_exact_cosine_with_ties_by_id(shared: LanceIndex) ->
 
 def test_bm25_orders_as_an_independent_implementation(shared: LanceIndex) -> None:
     bm25s = pytest.importorskip("bm25s")
-    hits = shared.search(BM25, "matter 17", None, 500, EVERYTHING)
+    hits = shared.snapshot().search(BM25, "matter 17", None, 500, EVERYTHING)
     texts = [hit.chunk.content for hit in hits]
     other = bm25s.BM25(k1=1.2, b=0.75, method="lucene")
     other.index(bm25s.tokenize(texts, stopwords=[], show_progress=False), show_progress=False)
@@ -291,11 +293,11 @@ def test_bm25_orders_as_an_independent_implementation(shared: LanceIndex) -> Non
 
 @pytest.mark.parametrize("query", ["", "the of and", '"(+-x AND', "☃ ☃", "a" * 5000])
 def test_any_query_text_is_harmless(shared: LanceIndex, query: str) -> None:
-    assert shared.search(BM25, query, None, 5, EVERYTHING) == []
+    assert shared.snapshot().search(BM25, query, None, 5, EVERYTHING) == []
 
 
 def test_an_unknown_view_and_a_missing_vector_are_refused(shared: LanceIndex) -> None:
     with pytest.raises(UsageError, match="unknown view"):
-        shared.search("colour", "x", None, 5, EVERYTHING)
+        shared.snapshot().search("colour", "x", None, 5, EVERYTHING)
     with pytest.raises(UsageError, match="needs a vector"):
-        shared.search("chunk", "x", None, 5, EVERYTHING)
+        shared.snapshot().search("chunk", "x", None, 5, EVERYTHING)

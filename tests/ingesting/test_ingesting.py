@@ -55,7 +55,7 @@ class Home:
             )
 
     def find(self, query: str, groups: Sequence[str] | None = None) -> list[str]:
-        hits = self.index.search(BM25, query, None, 5000, {"groups": groups})
+        hits = self.index.snapshot().search(BM25, query, None, 5000, {"groups": groups})
         return sorted({hit.chunk.document_id for hit in hits})
 
 
@@ -102,7 +102,7 @@ def test_a_folder_is_added_then_left_alone(home: Home, folder: Path) -> None:
 
 def test_every_chunk_is_its_evidence(home: Home, folder: Path) -> None:
     home.ingest(folder)
-    hits = home.index.search(BM25, "harvest", None, 50, {})
+    hits = home.index.snapshot().search(BM25, "harvest", None, 50, {})
     assert hits
     with home.evidence as evidence:
         for hit in hits:

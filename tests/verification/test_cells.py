@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.config import Chunking, Documents
+from citewell.core.config import Chunking
 from citewell.core.records import Passage
 from citewell.documents.chunking import chunk_document
-from citewell.documents.markdown import MarkdownReader
-from citewell.documents.tables import CsvReader
+from citewell.documents.reading import read_bytes
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import EvidenceText, as_evidence, lines_of, passage_evidence
 
@@ -237,8 +236,7 @@ def _proven(claim: str, source: str) -> bool:
     kind, _, body = source.partition(":")
     if kind not in {"csv", "md"}:
         return proven_by_cells(claim, as_evidence(source)) is not None
-    reader = CsvReader() if kind == "csv" else MarkdownReader(Documents())
-    document = reader.read(body.encode(), document_id=f"q.{kind}", uri="")
+    document = read_bytes(body.encode(), document_id=f"q.{kind}")
     passages = [Passage(chunk=chunk, relevant=True) for chunk in chunk_document(document, Chunking())]
     return any(proven_by_cells(claim, passage_evidence(one, document.text)) for one in passages)
 

@@ -37,7 +37,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.questions.parsing import MAX_QUESTION
 from citewell.verification.checking import Checker

@@ -31,16 +31,6 @@ Vectors: TypeAlias = "NDArray[np.float32]"
 """Only named here: importing a port loads no library."""
 
 
-class Reader(Protocol):
-    """Bytes of one format -> Document. Pure: runs inside the limited worker."""
-
-    name: str
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        """Raises a :class:`citewell.core.errors.DocumentError` that says what to do."""
-        ...
-
-
 class Embedder(Protocol):
     """Texts -> vectors whose dot product is their cosine."""
 
@@ -314,7 +304,7 @@ class Listed(Record, frozen=True, kw_only=True):
 class IndexSnapshot(Protocol):
     """One version of an index: the same searches give the same hits for ever; ``views`` are dense.
 
-    ``where`` are conditions of :mod:`citewell.documents.index.conditions`: what they leave out takes part
+    ``where`` are conditions of :mod:`citewell.documents.index.snapshot`: what they leave out takes part
     in no search.
     """
 

@@ -2,9 +2,8 @@
 
 In: chunks as the index gives them, the evidence store. Out: the same with everything beside their words as
 the stored version has it, where each is the stretch of it that it says it is, else IndexMismatchError; and,
-for a check of everything, sentences that name what
-differs. The index only finds words: someone who can write to its files may hide a passage, but cannot put
-words into a document.
+for a check of everything, sentences that name what differs. The index only finds words: someone who can write
+to its files may hide a passage, but cannot put words into a document.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import msgspec
 from citewell.core.config import Chunking
 from citewell.core.errors import EvidenceError, IndexMismatchError
 from citewell.core.identity import chunk_id
-from citewell.core.records import Chunk, Document
+from citewell.core.records import Chunk
 from citewell.documents.chunking import Surroundings, chunk_document
 from citewell.documents.evidence.catalogue import INDEXED
 
@@ -105,13 +104,11 @@ def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings:
         document = evidence.latest(document_id)
     except EvidenceError:
         return False  # there is nothing that its rows could agree with
+    if document is None:
+        return False
     found = snapshot.between(document_id, 0, _END)
-    return document is not None and [_comparable(c) for c in found] == _expected(document, settings)
-
-
-def _expected(document: Document, settings: Chunking) -> list[Chunk]:
     cut = sorted(chunk_document(document, settings), key=lambda chunk: chunk.start_offset)
-    return [_comparable(chunk) for chunk in cut]
+    return list(map(_comparable, found)) == list(map(_comparable, cut))
 
 
 def _comparable(chunk: Chunk) -> Chunk:

@@ -49,9 +49,13 @@ def _unseen_dropped(text: str) -> str:
 
 
 class Canonical:
-    """Collects pieces; :meth:`document` closes it."""
+    """Collects pieces; :meth:`document` closes it. ``metadata``, ``headers`` and ``tags`` are what the file
+    says beside its text; ``titled``: its first heading may be its title."""
 
-    def __init__(self) -> None:
+    def __init__(self, metadata: Metadata | None = None, *, titled: bool = True) -> None:
+        self.metadata, self.titled = metadata or Metadata(), titled
+        self.headers: tuple[tuple[str, str], ...] = ()
+        self.tags: tuple[str, ...] = ()
         self._parts: list[str] = []
         self._length = 0
         self._open: list[tuple[int, str]] = []  # level and heading, outermost first
@@ -148,35 +152,22 @@ class Canonical:
         )
 
     def note(self, text: str, count: int = 1) -> None:
-        """Notes what was left out; does nothing if ``count`` is 0. ``{n}`` in ``text`` becomes the total
-        count of all notes with the same text."""
-        if count:
+        """Notes what was left out; nothing if ``text`` is "" or ``count`` is 0. ``{n}`` in ``text`` becomes
+        the total count of all notes with the same text."""
+        if text and count:
             self._noted[text] += count
 
-    def document(
-        self,
-        data: bytes,
-        *,
-        document_id: str,
-        uri: str,
-        reader: str,
-        media_type: str,
-        metadata: Metadata | None = None,
-        titled: bool = True,
-        headers: tuple[tuple[str, str], ...] = (),
-        tags: tuple[str, ...] = (),
-    ) -> Document:
-        """``titled``: the first heading may be the title; the rest as in :class:`Document`. Raises
-        EmptyDocumentError when nothing but white space was collected."""
+    def document(self, data: bytes, *, document_id: str, uri: str, reader: str, media_type: str) -> Document:
+        """Raises EmptyDocumentError when nothing but white space was collected."""
         text = "".join(self._parts)
         if not text.strip():
             raise EmptyDocumentError(
                 "the file contains no text", hint="check that it is the right file and was saved completely"
             )
-        known = metadata or Metadata()
+        known = self.metadata
         self.note("invisible characters left out: {n}", self._unseen)
         title = known.title
-        if title is None and titled and self._sections and self._sections[0][1] < _TITLE_WITHIN:
+        if title is None and self.titled and self._sections and self._sections[0][1] < _TITLE_WITHIN:
             title = Found(value=self._sections[0][0][-1], origin="first heading")
         return Document(
             document_id=document_id,
@@ -191,23 +182,11 @@ class Canonical:
             language=known.language or language(text),
             **dates_of(known, text, title.value if title else ""),
             replaces=known.replaces,
-            sections=self._closed_sections(),
+            sections=closed_sections(self._sections, self._length),
             tables=tuple(self._tables),
             notes=tuple(text.replace("{n}", str(count)) for text, count in self._noted.items()),
-            headers=headers,
-            tags=tags,
-        )
-
-    def _closed_sections(self) -> tuple[Section, ...]:
-        ends = [self._length] * len(self._sections)
-        waiting: list[int] = []
-        for position, (path, start) in enumerate(self._sections):
-            while waiting and len(self._sections[waiting[-1]][0]) >= len(path):
-                ends[waiting.pop()] = start
-            waiting.append(position)
-        return tuple(
-            Section(path=path, start=start, end=end)
-            for (path, start), end in zip(self._sections, ends, strict=True)
+            headers=self.headers,
+            tags=self.tags,
         )
 
     def _row(self, cells: list[str], heads: list[str], body: bool, *, reached: bool) -> Row | None:
@@ -253,6 +232,19 @@ class Canonical:
     def _count_unseen(self, text: str) -> None:
         if not text.isascii() or not text.isprintable():
             self._unseen += len(_UNSEEN.findall(text))
+
+
+def closed_sections(opened: Sequence[tuple[tuple[str, ...], int]], length: int) -> tuple[Section, ...]:
+    """Of the path and the start of each: a section lasts until the next that does not stand under it."""
+    ends = [length] * len(opened)
+    waiting: list[int] = []
+    for position, (path, start) in enumerate(opened):
+        while waiting and len(opened[waiting[-1]][0]) >= len(path):
+            ends[waiting.pop()] = start
+        waiting.append(position)
+    return tuple(
+        Section(path=path, start=start, end=end) for (path, start), end in zip(opened, ends, strict=True)
+    )
 
 
 def find_units(text: str) -> str:

@@ -310,8 +310,5 @@ def _pieces(text: str, start: int, end: int, count: int, limit: int) -> list[tup
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    part = text[start:end].lstrip()
+    return end - len(part), end - len(part) + len(part.rstrip())

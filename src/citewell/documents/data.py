@@ -12,34 +12,27 @@ from typing import Any
 import msgspec
 
 from citewell.core.errors import DamagedError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 
 _LONGEST_CELL, _MOST_FIELDS = 200, 60
 
 
-class JsonReader:
+def read_json(data: bytes) -> Canonical:
     """One value, or one on each line."""
-
-    name = "json/1"
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        value = _value(text)
-        records = value if isinstance(value, list) else [value]
-        fields = list(dict.fromkeys(key for record in records if isinstance(record, dict) for key in record))
-        if len(records) > 1 and 1 < len(fields) <= _MOST_FIELDS and all(map(_is_flat, records)):
-            out.table([fields, *([_said(r.get(key)) for key in fields] for r in records)], head_rows=1)
-        else:
-            for record in records:
-                for line in _lines(record, ""):
-                    out.paragraph(line)
-        return out.document(
-            data, document_id=document_id, uri=uri, reader=self.name, media_type="application/json"
-        )
+    text, note = decode(data)
+    out = Canonical()
+    out.note(note)
+    value = _value(text)
+    records = value if isinstance(value, list) else [value]
+    fields = list(dict.fromkeys(key for record in records if isinstance(record, dict) for key in record))
+    if len(records) > 1 and 1 < len(fields) <= _MOST_FIELDS and all(map(_is_flat, records)):
+        out.table([fields, *([_said(r.get(key)) for key in fields] for r in records)], head_rows=1)
+    else:
+        for record in records:
+            for line in _lines(record, ""):
+                out.paragraph(line)
+    return out
 
 
 def _value(text: str) -> Any:

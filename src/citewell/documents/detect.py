@@ -26,13 +26,7 @@ from citewell.core.errors import (
 from citewell.documents.archives import open_archive, refuse_entities
 from citewell.documents.encoding import READS, binary, decode
 
-PDF, HTML, MARKDOWN, CSV, PLAIN = (
-    "application/pdf",
-    "text/html",
-    "text/markdown",
-    "text/csv",
-    "text/plain",
-)
+PDF, HTML, MARKDOWN, CSV, PLAIN = ("application/pdf", "text/html", "text/markdown", "text/csv", "text/plain")
 JSON = "application/json"
 DATA = (JSON,)
 """Text that one program writes for another: read as plain text if it is named, skipped in a folder."""
@@ -78,15 +72,8 @@ _UNREAD_PARTS = (
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAIL_STREAM = "__properties_version1.0".encode("utf-16-le")
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
-_BY_NAME = {
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
-    ".csv": CSV,
-    ".tsv": CSV,
-    ".txt": PLAIN,
-    ".text": PLAIN,
-    ".log": PLAIN,
-}
+_BY_NAME = dict.fromkeys((".md", ".markdown"), MARKDOWN) | dict.fromkeys((".csv", ".tsv"), CSV)
+_BY_NAME |= dict.fromkeys((".txt", ".text", ".log"), PLAIN)
 _SPOKEN = {
     HTML: "HTML",
     MARKDOWN: "Markdown",
@@ -130,7 +117,11 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     if data.startswith(_OLE):
         if _MAIL_STREAM in data:
             return MSG
-        raise _ole(data)
+        if _ENCRYPTED_OFFICE in data:
+            told = "it is an Office file protected by a password"
+            raise EncryptedError(told, hint="remove the password and save it again")
+        told = "it is an Office file from before 2007 (.doc, .xls, .ppt)"
+        raise OtherKindError(told, hint="save it as .docx or .xlsx")
     for offset, magic, what in _OTHERS:
         # Letters and digits alone may begin a text: "ID3,name" heads a table.
         if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
@@ -217,16 +208,6 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
     if not what and PurePosixPath(name).suffix.lower() == ".zip":
         return ZIP
     raise OtherKindError(f"it is {what or 'a ZIP archive'}", hint=READS + "; unpack or convert it first")
-
-
-def _ole(data: bytes) -> EncryptedError | OtherKindError:
-    if _ENCRYPTED_OFFICE in data:
-        return EncryptedError(
-            "it is an Office file protected by a password", hint="remove the password and save it again"
-        )
-    return OtherKindError(
-        "it is an Office file from before 2007 (.doc, .xls, .ppt)", hint="save it as .docx or .xlsx"
-    )
 
 
 def _text_kind(data: bytes, suffix: str) -> str:

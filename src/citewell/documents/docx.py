@@ -13,15 +13,12 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, readable, root_of
 from citewell.documents.canonical import Canonical
-from citewell.documents.docx_lists import Numbering
-from citewell.documents.formulas import linear
+from citewell.documents.formulas import UNKNOWN, linear, symbol
 from citewell.documents.hiding import is_pale
-from citewell.documents.office import office_metadata, readable
+from citewell.documents.lists import Numbering
 from citewell.documents.scripts import Script, joined
-from citewell.documents.symbols import UNKNOWN, symbol
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -29,47 +26,33 @@ _HEADING_STYLE = re.compile(r"heading (\d)$", re.I)
 _SPACES = {f"{_W}tab": " ", f"{_W}br": " ", f"{_W}cr": " ", f"{_W}noBreakHyphen": "-"}
 _LEFT_OUT = (f"{_W}del", f"{_W}moveFrom")
 _OFF = ("0", "false", "off")
-_NOTE_PARTS = ("footnotes", "endnotes")
+_STRIKES = ("strike", "dstrike")
+_SCRIPTS = {"superscript": Script.RAISED, "subscript": Script.LOWERED}
 
 
-class DocxReader:
+def read_docx(data: bytes, limits: Documents) -> Canonical:
     """Word documents since 2007."""
+    import io
 
-    name = "docx/5"
+    import docx
+    from docx.opc.exceptions import OpcError
 
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        import io
-
-        import docx
-        from docx.opc.exceptions import OpcError
-
-        with readable("Word document", OpcError), open_archive(data, self._limits) as archive:
-            metadata = office_metadata(archive)
-            opened = docx.Document(io.BytesIO(data))
-            body = _Body(opened.styles, Numbering(_numbering(opened.part)))
-            body.read(opened.element.body)
-            body.notes(opened.part)
-        return body.out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            metadata=metadata,
-        )
+    with readable("Word document", OpcError), open_archive(data, limits) as archive:
+        out = Canonical(office_metadata(archive))
+        opened = docx.Document(io.BytesIO(data))
+        body = _Body(out, opened.styles, Numbering(next(_parts(opened.part, "numbering"), ())))
+        body.read(opened.element.body)
+        body.notes(opened.part)
+    return out
 
 
 class _Body:
     """Elements of the main part -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, styles: Any, numbering: Numbering) -> None:
-        self.out = Canonical()
+    def __init__(self, out: Canonical, styles: Any, numbering: Numbering) -> None:
+        self.out = out
         self._numbering = numbering
         self._styles = {style.style_id: (style.name or "") for style in styles}
-        self._scripts = {style.style_id: _script(style.element) for style in styles}
         self._elements = {style.style_id: style.element for style in styles}
         self._properties: dict[tuple[str, str], Any] = {}
         self._boxes: list[Any] = []
@@ -91,17 +74,10 @@ class _Body:
 
     def notes(self, part: Any) -> None:
         """Footnotes and endnotes, one paragraph each, after the body; then what was left out."""
-        from lxml import etree
-
-        safe = etree.XMLParser(resolve_entities=False, no_network=True)
-        for relation in part.rels.values():
-            kind = relation.reltype.rpartition("/")[2]
-            if kind not in _NOTE_PARTS or relation.is_external:
-                continue
-            for note in etree.fromstring(relation.target_part.blob, safe):
-                if note.get(f"{_W}type") is None:
-                    self.out.paragraph(self._running(note))
-                    self._read_boxes()
+        for note in chain.from_iterable(_parts(part, "footnotes", "endnotes")):
+            if note.get(f"{_W}type") is None:
+                self.out.paragraph(self._running(note))
+                self._read_boxes()
         self.out.note("hidden runs of text left out: {n}", self._hidden)
         self.out.note("struck-out runs of text left out: {n}", self._struck)
         self.out.note(
@@ -171,7 +147,7 @@ class _Body:
         """Deleted, hidden or struck out; the last two are counted."""
         if element.tag in (f"{_W}r", f"{_M}r"):
             hidden = self._unseen(element)
-            struck = not hidden and (_is_on(element, "strike") or _is_on(element, "dstrike"))
+            struck = not hidden and any(_is_on(element.find(f"{_W}rPr/{_W}{name}")) for name in _STRIKES)
             self._hidden += hidden
             self._struck += struck
             return hidden or struck
@@ -179,9 +155,9 @@ class _Body:
 
     def _unseen(self, run: Any) -> bool:
         """Hidden, or printed in white on nothing darker, by the run itself or by its styles."""
-        vanish, colour = self._said(run, "vanish"), self._said(run, "color")
-        if vanish is not None and vanish.get(f"{_W}val", "true") not in _OFF:
+        if _is_on(self._said(run, "vanish")):
             return True
+        colour = self._said(run, "color")
         return colour is not None and is_pale(colour.get(f"{_W}val", "")) and not self._on_ground(run)
 
     def _said(self, run: Any, name: str, of: str = "rPr") -> Any:
@@ -218,10 +194,8 @@ class _Body:
         )
 
     def _script(self, run: Any) -> Script:
-        """The run's own, or else its character style's."""
-        style = run.find(f"{_W}rPr/{_W}rStyle")
-        named = self._scripts.get(style.get(f"{_W}val", "")) if style is not None else None
-        return _script(run) or named or Script.PLAIN
+        mark = self._said(run, "vertAlign")
+        return _SCRIPTS.get(mark.get(f"{_W}val", ""), Script.PLAIN) if mark is not None else Script.PLAIN
 
     def _table(self, element: Any) -> None:
         grid: list[list[str | None]] = []
@@ -255,13 +229,11 @@ class _Body:
         return [text, *[""] * (_number(cell, "tcPr/gridSpan", 1) - 1)]
 
 
-def _numbering(part: Any) -> Any:
-    """The root of the part that defines lists; empty without one."""
-    from lxml import etree
-
-    safe = etree.XMLParser(resolve_entities=False, no_network=True)
-    parts = (link.target_part for link in part.rels.values() if link.reltype.endswith("/numbering"))
-    return next((etree.fromstring(each.blob, safe) for each in parts), ())
+def _parts(part: Any, *kinds: str) -> Iterator[Any]:
+    """The roots of the parts of these kinds that a part refers to."""
+    for link in part.rels.values():
+        if link.reltype.rpartition("/")[2] in kinds and not link.is_external:
+            yield root_of(link.target_part.blob)
 
 
 def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterator[Any]:
@@ -317,17 +289,7 @@ def _nearest(element: Any, tag: str) -> Any:
     return next(element.iterancestors(tag), None)
 
 
-def _script(owner: Any) -> Script | None:
-    """Where a run or a style puts its type; None when it says nothing."""
-    mark = owner.find(f"{_W}rPr/{_W}vertAlign")
-    value = mark.get(f"{_W}val", "") if mark is not None else None
-    if value is None:
-        return None
-    return {"superscript": Script.RAISED, "subscript": Script.LOWERED}.get(value, Script.PLAIN)
-
-
-def _is_on(run: Any, name: str) -> bool:
-    mark = run.find(f"{_W}rPr/{_W}{name}")
+def _is_on(mark: Any) -> bool:
     return mark is not None and mark.get(f"{_W}val", "true") not in _OFF
 
 

@@ -13,17 +13,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from citewell.core import errors
 from citewell.core.config import Documents
 from citewell.core.environment import bare
-from citewell.core.errors import AbandonedError, DamagedError, LimitError
+from citewell.core.errors import AbandonedError, DamagedError, LimitError, UsageError
+from citewell.documents.process import command, leave_network, limit_memory
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
 """In pixels: a page may claim to be a mile long."""
 _COLOURS = 48
 _LOOKED_S = 0.5
-_START = "import sys; sys.path.append({home}); import citewell.documents.drawing as d; d.main()"
 _NO_SUCH_PAGE = 3
 
 
@@ -32,13 +31,10 @@ def draw_page(
 ) -> bytes:
     """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError, AbandonedError once
     ``gone`` says why nobody waits for it any more."""
-    home = str(Path(errors.__file__).parents[2])
-    # -P: a module in the working folder must not take the place of one of ours.
-    start = _START.format(home=repr(home))
-    command = [sys.executable, "-P", "-c", start, str(path), str(number), str(scale), str(limits.memory_mb)]
+    asked = [str(path), str(number), str(scale), str(limits.memory_mb)]
     ends = time.monotonic() + limits.timeout_s
     with subprocess.Popen(
-        command,
+        [*command("citewell.documents.drawing"), *asked],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -49,7 +45,7 @@ def draw_page(
         finally:
             process.kill()
     if process.returncode == _NO_SUCH_PAGE:
-        raise errors.UsageError(f"the document has no page {number}", hint="page numbers start at 1")
+        raise UsageError(f"the document has no page {number}", hint="page numbers start at 1")
     if process.returncode or not drawn:
         raise DamagedError(f"page {number} cannot be drawn", hint="open the file in a PDF viewer")
     return drawn
@@ -73,17 +69,11 @@ def _waited(
 
 def main() -> None:
     """Runs in the child process: writes the picture to standard output."""
-    import resource
-
     import pypdfium2
 
-    from citewell.documents.process import leave_network
-
     leave_network()
-
-    path, number, scale, memory = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    path, number, scale = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    limit_memory(int(sys.argv[4]))
     pdf = pypdfium2.PdfDocument(path)
     if not 1 <= number <= len(pdf):
         sys.exit(_NO_SUCH_PAGE)

@@ -22,20 +22,9 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 # Encodings in use; exotic code pages fit anything and would make every guess a tie.
-_COMMON = [
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1255",
-    "cp1256",
-    "koi8_r",
-    "cp932",
-    "euc_jp",
-    "gb18030",
-    "big5",
-    "euc_kr",
-]
+_COMMON = re.findall(
+    r"\w+", "cp1252 cp1250 cp1251 cp1253 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 euc_kr"
+)
 # What says Latin-1 is written, and by the HTML standard read, as its superset.
 _WIDER = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SAMPLE = 65_536
@@ -78,11 +67,8 @@ def _is_scrambled(text: str) -> bool:
     """Whether more than one word in five turns from small to capital letters inside, as in no language: a few
     letters that come again and again look coherent in some alphabet or other."""
     words = _WORD.findall(text)
-    return 5 * sum(_turns(word) for word in words) > len(words)
-
-
-def _turns(word: str) -> bool:
-    return any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
+    turned = [word for word in words if any(a.islower() and b.isupper() for a, b in itertools.pairwise(word))]
+    return 5 * len(turned) > len(words)
 
 
 def _strictly(data: bytes, encoding: str, says: str) -> str:
@@ -109,10 +95,7 @@ def _utf16(data: bytes) -> tuple[str, str]:
 
 def binary() -> UnsupportedError:
     """The error for bytes that are not text at all."""
-    return UnsupportedError(
-        "it is binary data of an unknown kind",
-        hint=READS,
-    )
+    return UnsupportedError("it is binary data of an unknown kind", hint=READS)
 
 
 def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import stat
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -68,13 +68,12 @@ class FileFailure:
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
     """Every file under ``paths``; hidden ones only when named themselves, and no link that leads out of the
-    folder it was found under: anyone who can write there could otherwise choose which files
-    of this machine are read.
+    folder it was found under: anyone who can write there could otherwise choose which files of this machine
+    are read.
 
-    An id is the path relative to the *parent* of the folder it was found under
-    (``pdfs/NIKE_2023_10K.pdf``), the file's name when it was named itself, or ``document_id``.
-    The second file that would have an id is a failure. Raises UsageError when ``document_id`` is
-    given for anything but one file.
+    An id is the path relative to the *parent* of the folder it was found under (``pdfs/NIKE_2023_10K.pdf``),
+    the file's name when it was named itself, or ``document_id``. The second file that would have an id is a
+    failure. Raises UsageError when ``document_id`` is given for anything but one file.
     """
     if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         raise UsageError("--id names a single document", hint="give exactly one file with it")
@@ -86,23 +85,16 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 continue
             name = document_id if document_id is not None else item.document_id
             if fault := fault_of(name):
-                told = UnreadableError(
-                    f"its name cannot be used as an id: {fault}",
-                    hint="rename the file, or set an id with --id",
-                )
-                yield FileFailure(item.path, told, item.place)
+                told = f"its name cannot be used as an id: {fault}"
+                yield _failure(item.path, item.place, told, "rename the file, or set an id with --id")
                 continue
             first = taken.setdefault(name, item)
             if first is item:
                 yield SourceFile(item.path, name, item.place)
             elif first.place != item.place:
-                yield FileFailure(
-                    item.path,
-                    UnreadableError(
-                        f"its id {name!r} is already used by {first.path}",
-                        hint="ingest their common parent folder, or this one alone with --id",
-                    ),
-                    item.place,
+                hint = "ingest their common parent folder, or this one alone with --id"
+                yield _failure(
+                    item.path, item.place, f"its id {name!r} is already used by {first.path}", hint
                 )
 
 
@@ -119,10 +111,8 @@ def is_gone(path: Path) -> bool:
     """Whether nothing exists at ``path``; False if a locked folder or a failing disk leaves it unknown."""
     try:
         os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 
@@ -142,8 +132,7 @@ def hash_of(path: Path, *, max_bytes: int) -> str:
 def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
     """A regular file and its size in bytes: what is added to it from now on is not read."""
     try:
-        problem = _problem(path, path.stat().st_mode)
-        if problem is not None:
+        if problem := _problem(path, path.stat().st_mode):
             raise problem
         # O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -171,13 +160,12 @@ def _under(path: Path) -> _Found:
         found = True
         yield item
     if not found:
-        yield FileFailure(
-            path,
-            UnreadableError(
-                "the folder contains no files", hint="name hidden files explicitly to ingest them"
-            ),
-            place,
-        )
+        hint = "name hidden files explicitly to ingest them"
+        yield _failure(path, place, "the folder contains no files", hint)
+
+
+def _failure(path: Path, place: Path, told: str, hint: str) -> FileFailure:
+    return FileFailure(path, UnreadableError(told, hint=hint), place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,18 +203,11 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
     *above, identity = line.above
     line.visits[identity] += 1
     if identity in above:
-        yield FileFailure(
-            folder, UnreadableError("it leads back to a folder it is in", hint="remove the link to it"), place
-        )
+        yield _failure(folder, place, "it leads back to a folder it is in", "remove the link to it")
         return
     if len(above) >= _DEEPEST or line.visits[identity] > _MOST_VISITS:
-        yield FileFailure(
-            folder,
-            LimitError(
-                "its folders are nested too deep or linked too often", hint="ingest the folders one by one"
-            ),
-            place,
-        )
+        told = "its folders are nested too deep or linked too often"
+        yield FileFailure(folder, LimitError(told, hint="ingest the folders one by one"), place)
         return
     try:
         entries = sorted(os.listdir(folder))
@@ -234,19 +215,17 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
         yield FileFailure(folder, _unreadable(error), place, unseen=True)
         return
     for entry in entries:
-        if not entry.startswith(_SKIPPED_PREFIXES):
-            if line.leaves(folder / entry):
-                yield FileFailure(folder / entry, _leads_out(), place / entry, unseen=True, skipped=True)
-                continue
+        if entry.startswith(_SKIPPED_PREFIXES):
+            continue
+        if line.leaves(folder / entry):
+            hint = "ingest its target by name, or copy the target into the folder"
+            failed = _failure(
+                folder / entry, place / entry, "it is a link that leads out of the folder", hint
+            )
+            yield replace(failed, unseen=True, skipped=True)
+        else:
             name = f"{prefix}/{entry}" if prefix else entry
             yield from _at(folder / entry, place / entry, name, line)
-
-
-def _leads_out() -> UnreadableError:
-    return UnreadableError(
-        "it is a link that leads out of the folder",
-        hint="ingest its target by name, or copy the target into the folder",
-    )
 
 
 _KINDS = (

@@ -1,15 +1,16 @@
-"""Whether a visitor sees an HTML element hidden, struck out or raised: the common ways, no style engine.
+"""What of an HTML page is no content (hidden, struck out, its frame), and what of its type is raised.
 
-In: the attributes of elements, and the page's own style sheets. Out: yes or no. A rule counts when
-its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees
-is a way to smuggle in instructions to a program that reads the page.
+In: the attributes of elements, those they stand in, and the page's own style sheets. Out: yes or no, or what
+it is. There is no style engine: a rule counts when its selector is one class or one id; linked sheets are not
+fetched. Text that no visitor sees is a way to smuggle in instructions to a program that reads the page.
+Frames are told by the elements, the ARIA roles and the names of classes that are made for them; a name alone
+counts only if it can mean nothing else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
-from html.parser import HTMLParser
+from collections.abc import Iterable, Mapping
 
 from citewell.core.errors import LimitError
 from citewell.documents.scripts import Script
@@ -45,8 +46,6 @@ _SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _LONGEST_SHEET = 200_000
 _WORD = re.compile(r"\w+")
 VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta param source track wbr"))
-# Browsers open these again in the next paragraph when they were left open.
-_GOING_ON = frozenset(_WORD.findall("a b big code em font i nobr s small strike strong tt u"))
 
 
 class Hiding:
@@ -75,11 +74,11 @@ class Hiding:
         something that is not white: print in white is seen there."""
         style = attributes.get("style", "")
         names = _names(tag, attributes)
-        pale = _inked_pale(style) or (tag == "font" and is_pale(attributes.get("color", "")))
+        inks = [*_INK.findall(style)[-1:], *([attributes.get("color", "")] if tag == "font" else ())]
         return (
             "hidden" in attributes
             or _hides(style)
-            or (not ground and pale)
+            or (not ground and any(map(is_pale, inks)))
             or not self._names.isdisjoint(names)
         )
 
@@ -113,10 +112,6 @@ def is_pale(colour: str) -> bool:
     return len(channels) >= 3 and (min(channels[:3]) >= _NEAR_WHITE or channels[3:] == [0])
 
 
-def _inked_pale(style: str) -> bool:
-    return any(is_pale(colour) for colour in _INK.findall(style)[-1:])
-
-
 def _ground(style: str) -> bool | None:
     values = [value.strip().lower() for value in _GROUND.findall(style)]
     painted = [value for value in values if value not in _UNPAINTED]
@@ -127,47 +122,6 @@ def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
     """The simple selectors that an element answers to."""
     classes = {f".{name}" for name in attributes.get("class", "").split()}
     return classes | {f"#{attributes.get('id', '')}", tag}
-
-
-class Hidden(HTMLParser):
-    """The tags that are open between pieces of one page, from the first that hides on: while there is one,
-    nothing is seen. The pieces are raw HTML that stands among something else, such as Markdown."""
-
-    def __init__(self, hiding: Hiding, max_nesting: int) -> None:
-        super().__init__()
-        self._hiding, self._max_nesting = hiding, max_nesting
-        self.open: list[tuple[str, str]] = []  # name, and the tag as it is written
-        self.count = 0
-
-    def read(self, piece: str) -> None:
-        """Follows the tags of a whole piece. Raises LimitError when they are nested too deep."""
-        self.feed(piece)
-        self.reset()
-
-    def leave(self, depth: int, *, but: Container[str] = ()) -> None:
-        """What holds the piece ends: with it all tags over ``depth`` that do not go on by themselves."""
-        self.open[depth:] = [(tag, text) for tag, text in self.open[depth:] if tag in _GOING_ON or tag in but]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        hides = not self.open and self._hiding.hides(tag, given, self._hiding.ground(tag, given))
-        self.count += hides
-        if (hides or self.open) and tag not in VOID:
-            if len(self.open) >= self._max_nesting:
-                raise nested_too_deep(self._max_nesting)
-            self.open.append((tag, self.get_starttag_text() or ""))
-
-    def parse_html_declaration(self, i: int) -> int:
-        """Passed over up to its end, as browsers do: by itself the parser stops at an unknown one."""
-        return self.parse_bogus_comment(i)
-
-    handle_startendtag = handle_starttag  # to a browser "<span/>" is open
-
-    def handle_endtag(self, tag: str) -> None:
-        for depth in range(len(self.open) - 1, -1, -1):
-            if self.open[depth][0] == tag:
-                del self.open[depth:]
-                return
 
 
 def nested_too_deep(most: int) -> LimitError:
@@ -193,3 +147,39 @@ def script_of(attributes: Mapping[str, str]) -> Script | None:
 
 def _hides(style: str) -> bool:
     return bool(_HIDING.search(style) or (_COLLAPSED.search(style) and _CLIPPED.search(style)))
+
+
+NAVIGATION, FOOTERS, COOKIES = "navigation", "page footers", "cookie notices"
+_ROLES = {"navigation": NAVIGATION, "menubar": NAVIGATION, "doc-pagelist": NAVIGATION, "contentinfo": FOOTERS}
+_OWN_FOOTER = frozenset(("article", "section", "main", "blockquote", "figure", "aside", "dialog", "td", "li"))
+"""Inside of these a footer is theirs, not the page's."""
+_NAMES = {
+    NAVIGATION: re.compile(
+        r"(?:wiki)?(?:bread)?crumbs?|(?:top|side|main|site|page|global|local|sub|primary|secondary)[-_]?"
+        r"nav(?:igation|bar)?|navbar|nav[-_]?(?:menu|links|bar)|skip[-_]?(?:links?|nav|to[-_]content)|"
+        r"pagination|pager|rellinks|mw-navigation|mw-editsection|sphinxsidebar|prev[-_]next"
+    ),
+    FOOTERS: re.compile(r"(?:site|page|global|main)[-_]?footer|footer[-_](?:links|nav|bottom)|colophon"),
+}
+_COOKIE_WORDS = ("cookie", "consent", "gdpr", "onetrust", "cmplz")
+_BOX_WORDS = ("banner", "bar", "notice", "popup", "modal", "dialog", "overlay", "prompt", "sdk", "window")
+
+
+def frame(tag: str, attributes: Mapping[str, str], inside: Iterable[str]) -> str:
+    """NAVIGATION, FOOTERS or COOKIES; "" for content. ``inside`` are the elements around it."""
+    if tag in ("html", "body", "main", "article"):
+        return ""
+    if tag == "nav":
+        return NAVIGATION
+    if tag == "footer":
+        return "" if _OWN_FOOTER.intersection(inside) else FOOTERS
+    if reason := _ROLES.get(attributes.get("role", "").strip().lower()):
+        return reason
+    names = (*attributes.get("class", "").split(), attributes.get("id", ""), attributes.get("aria-label", ""))
+    for name in map(str.lower, names):
+        if any(word in name for word in _COOKIE_WORDS) and any(word in name for word in _BOX_WORDS):
+            return COOKIES
+        for reason, pattern in _NAMES.items():
+            if pattern.fullmatch(name):
+                return reason
+    return ""

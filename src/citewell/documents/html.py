@@ -3,7 +3,7 @@
 In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
 its size builds a tree; hidden and struck text, scripts, comments and what frames every page of a site are
 dropped and counted in the notes. Knows nothing about style sheets; :mod:`citewell.documents.hiding` does,
-nor what frames a page; :mod:`citewell.documents.frames` does.
+nor what frames a page; :mod:`citewell.documents.hiding` does.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from typing import Any, cast
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
-from citewell.documents.frames import frame
 from citewell.documents.grids import Cell, Grid, expanded, span
-from citewell.documents.hiding import VOID, Hiding, nested_too_deep, script_of, strikes
+from citewell.documents.hiding import VOID, Hiding, frame, nested_too_deep, script_of, strikes
 from citewell.documents.lists import Marks
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
@@ -59,50 +57,42 @@ _DATES = (
 _SAVED = ("last-modified", "article:modified_time")
 
 
-class HtmlReader:
+def read_html(data: bytes, limits: Documents) -> Canonical:
     """HTML and XHTML of any age."""
-
-    name = "html/5"
-
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data, declared=_declared(data))
-        for framed in (False, True):
-            out = Canonical()
-            out.note(note, count=bool(note))
-            page = read_page(text, out, self._limits, framed=framed)
-            if not (out.is_empty and page.framed):  # else the frame is the page
-                break
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="text/html",
-            metadata=page.metadata(),
-        )
+    text, note = decode(data, declared=_declared(data))
+    for framed in (False, True):
+        out = Canonical()
+        out.note(note)
+        page = read_page(text, out, limits, framed=framed)
+        if not (out.is_empty and page.framed):  # else the frame is the page
+            break
+    out.metadata = page.metadata()
+    return out
 
 
 def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:
     """Reads a whole page, also one inside another format, and notes what was left out; ``framed`` with the
-    navigation and the like."""
+    navigation and the like. Raises LimitError when it is nested too deep."""
+    from lxml import etree
+
     page = Page(out, limits, framed=framed)
-    page.feed(text)
+    parser = etree.HTMLParser(target=cast(Any, page), huge_tree=True, no_network=True)
+    try:
+        # It reads its own encoding from the page unless the text is already decoded.
+        parser.feed(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " ")
+        parser.close()
+    except etree.LxmlError as error:
+        raise DamagedError(
+            f"its HTML cannot be read: {error}", hint="open it in a browser and save it again"
+        ) from error
     page.finish()
-    out.note("hidden elements left out: {n}", page.hidden)
-    for reason, count in page.framed.items():
-        out.note(f"{reason} left out: {{n}} characters", count)
     return page
 
 
 class Page:
-    """Events of one page (or of a fragment in another format) -> pieces of a :class:`Canonical`."""
+    """Events of one page -> pieces of a :class:`Canonical`."""
 
-    def __init__(
-        self, out: Canonical, limits: Documents, hiding: Hiding | None = None, *, framed: bool = True
-    ) -> None:
+    def __init__(self, out: Canonical, limits: Documents, *, framed: bool) -> None:
         self._out = out
         self._keeps_frame = framed
         self.framed = Counter[str]()  # characters left out, by reason
@@ -119,28 +109,15 @@ class Page:
         self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[Grid] = []
-        self._hiding = hiding or Hiding()
+        self._hiding = Hiding()
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
         self._style: list[str] | None = None
         self._language = ""
-        self.hidden = self._struck = self._scripts = self._comments = 0
-
-    def feed(self, text: str) -> None:
-        """Reads a whole page or fragment. Raises LimitError when it is nested too deep."""
-        from lxml import etree
-
-        parser = etree.HTMLParser(target=cast(Any, self), huge_tree=True, no_network=True)
-        try:
-            parser.feed(_parsable(text))
-            parser.close()
-        except etree.LxmlError as error:
-            raise DamagedError(
-                f"its HTML cannot be read: {error}", hint="open it in a browser and save it again"
-            ) from error
+        self._hidden = self._struck = self._scripts = self._comments = 0
 
     def finish(self) -> None:
-        """Writes what is still open and the notes; ``hidden`` is for who knows the whole page."""
+        """Writes what is still open, and the notes."""
         self._flush()
         self._out.paragraph(", ".join(self._marks.terms))  # of which nothing was said
         while self._grids:
@@ -148,6 +125,9 @@ class Page:
         self._out.note("struck-out elements left out: {n}", self._struck)
         self._out.note("scripts and other invisible elements left out: {n}", self._scripts)
         self._out.note("comments left out: {n}", self._comments)
+        self._out.note("hidden elements left out: {n}", self._hidden)
+        for reason, count in self.framed.items():
+            self._out.note(f"{reason} left out: {{n}} characters", count)
 
     def metadata(self) -> Metadata:
         """Title, author, date and language as the page's head gives them."""
@@ -164,8 +144,9 @@ class Page:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = tag.lower().rpartition(":")[2]
-        if tag == "meta":
-            self._note_meta(attributes)
+        if tag == "meta" and attributes.get("content"):
+            keys = (attributes.get(name) for name in ("name", "property", "itemprop"))
+            self._meta.setdefault(next(filter(None, keys), "").lower(), attributes["content"])
         if tag == "html" and attributes.get("lang"):
             self._language = attributes["lang"]
         if tag == "title" and self._title is None:
@@ -223,7 +204,7 @@ class Page:
 
     def _silences(self, tag: str, attributes: Mapping[str, str], ground: bool) -> bool:
         hidden = self._hiding.hides(tag, attributes, ground)
-        self.hidden += hidden
+        self._hidden += hidden
         if hidden:
             return True
         if tag in STRUCK or strikes(attributes):
@@ -244,11 +225,6 @@ class Page:
         if tag in BLOCKS or tag in _CELLS or tag in _HEADINGS:
             return Script.PLAIN
         return SCRIPTS.get(tag) or script_of(attributes) or self._script
-
-    def _note_meta(self, attributes: Mapping[str, str]) -> None:
-        key = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
-        if key and attributes.get("content"):
-            self._meta.setdefault(key.lower(), attributes["content"])
 
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
         grid = self._grids[-1] if self._grids else None
@@ -378,8 +354,3 @@ def _declared(data: bytes) -> str:
     match = _CHARSET.search(data[:4096])
     name = next((group for group in match.groups() if group), b"") if match else b""
     return name.decode("ascii", "replace")
-
-
-def _parsable(text: str) -> str:
-    """The parser reads its own encoding from the page unless the text is already decoded."""
-    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " "

@@ -82,7 +82,11 @@ def ingest(
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
-        _refuse(supersedes, found)
+        if supersedes and len(found) != 1:
+            raise UsageError(
+                f"{len(found)} files cannot supersede {', '.join(supersedes)}",
+                hint="name the one file that does",
+            )
         writing = Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
         read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
         by = found[0].document_id if supersedes and isinstance(found[0], SourceFile) else ""
@@ -91,13 +95,6 @@ def ingest(
             lambda entries: [*_gone(places, found, entries), *plan.no_longer_inside(entries)],
             sees,
             given=(by, tuple(supersedes)) if by else None,
-        )
-
-
-def _refuse(supersedes: Sequence[str], found: Sequence[SourceFile | FileFailure]) -> None:
-    if supersedes and len(found) != 1:
-        raise UsageError(
-            f"{len(found)} files cannot supersede {', '.join(supersedes)}", hint="name the one file that does"
         )
 
 

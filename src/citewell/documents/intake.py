@@ -61,14 +61,14 @@ class Plan:
         sees: Callable[[Iterable[str]], bool],
     ) -> None:
         self._evidence, self._sees = evidence, sees
-        self._known = {entry.document_id: entry for entry in evidence.catalogue()}
-        self._stored = index.stored()
+        self.known = {entry.document_id: entry for entry in evidence.catalogue()}
+        self.stored = index.stored()
         self._acl, self._tags, self._now = acl, tags, now
         self._inside: dict[str, list[str]] = {}
 
     def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
         """The outcome of a file that needs nothing; ``named`` when its own path was given."""
-        entry = self._known.get(source.document_id)
+        entry = self.known.get(source.document_id)
         if entry is None:
             return None
         if not self._sees(entry.acl):
@@ -77,15 +77,11 @@ class Plan:
             if named or entry.reason == GONE:
                 return None
             return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
-        held = self._stored.get(source.document_id)
+        held = self.stored.get(source.document_id)
         same = entry.version == version and held is not None and held.version == version
         labels = tuple(tag for tag in entry.tags if not tag.startswith(THREAD))
         relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != labels)
         return _outcome(source, UNCHANGED) if same and not relabelled else None
-
-    def is_document(self, source: SourceFile, named: bool) -> bool:
-        """Whether it counts as a document: its path was given, or it was one before."""
-        return named or source.document_id in self._known
 
     def kept(self, source: SourceFile, version: str) -> Document | None:
         """The version as it was read once: a text that is stored is never derived again."""
@@ -95,7 +91,7 @@ class Plan:
 
     def complete(self, document: Document, source: SourceFile) -> Document:
         """The document as it will be stored: where it came from, who may see it, when."""
-        entry = self._known.get(document.document_id)
+        entry = self.known.get(document.document_id)
         threads = (tag for tag in document.tags if tag.startswith(THREAD))
         return msgspec.structs.replace(
             document,
@@ -118,10 +114,6 @@ class Plan:
         places = (at for at, char in enumerate(entry.document_id) if char == "/" and "#" in entry.uri)
         held = (self._inside.get(entry.document_id[:at]) for at in places)
         return any(not whole.startswith(tuple(f"{i}/" for i in ids)) for ids in held if ids is not None)
-
-    def status(self, document_id: str) -> str:
-        """An interrupted run may have stored it; it counts as added by the run that makes it searchable."""
-        return UPDATED if document_id in self._stored else ADDED
 
 
 def read_all(
@@ -146,7 +138,8 @@ def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
 ) -> Iterator[FileOutcome | Parsed]:
     """The file, or part of one, behind all that is inside it."""
-    asked = plan.is_document(source, named and not source.part)
+    # Its path was given, or it was a document before.
+    asked = (named and not source.part) or source.document_id in plan.known
     try:
         kept = None
         if not source.part:
@@ -183,18 +176,15 @@ def _read(
         yield from _read(part, named, worker, chunking, plan)
     if document is not None:
         document = plan.complete(document, source)
+        # What is decided here and not by the file: who may see it, when it came.
+        labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
         yield Parsed(
             path=str(source.path),
             document=document,
-            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
-            status=plan.status(source.document_id),
+            chunks=tuple(msgspec.structs.replace(chunk, **labels) for chunk in chunks),
+            # An interrupted run may have stored it: it counts as added by the run that makes it searchable.
+            status=UPDATED if source.document_id in plan.stored else ADDED,
         )
-
-
-def _labelled(chunk: Chunk, document: Document) -> Chunk:
-    """With what is decided here and not by the file: who may see it, when it came."""
-    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
-    return msgspec.structs.replace(chunk, **labels)
 
 
 def ahead(

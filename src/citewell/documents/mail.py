@@ -1,24 +1,26 @@
 """Mail -> Document: the header's fields, and the body as it was written, quotations marked.
 
-In: bytes of a message as it is sent (EML); :mod:`citewell.documents.msg` takes apart what Outlook saves. Out:
-a Document, and what is attached, which is read by itself. The date is the header's; messages of one thread
-share a tag, made of the first message's id. Knows nothing about mailboxes.
+In: bytes of a message as it is sent (EML) or as Outlook saves it (MSG, of which only the properties needed
+are known, by their numbers in MS-OXPROPS). Out: its pieces, and what is attached, which is read by itself; a
+message attached to an MSG is left out and noted. The date is the header's; messages of one thread share a
+tag, made of the first message's id. Knows nothing about mailboxes.
 """
 
 from __future__ import annotations
 
 import email
+import io
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from email.header import decode_header, make_header
 from email.message import Message
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
 from citewell.documents.html import read_page
@@ -50,53 +52,34 @@ class Mail(NamedTuple):
     notes: list[str]
 
 
-class MailReader:
-    """Messages of ``media_type``, each taken apart by ``parse``."""
-
-    name = "mail/1"
-
-    def __init__(self, media_type: str, parse: Callable[[bytes], Mail], limits: Documents) -> None:
-        self._media_type, self._parse, self._limits = media_type, parse, limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        mail = self._parse(data)
-        fields = dict(reversed(mail.headers))
-        out = Canonical()
-        out.heading(fields.get("Subject", ""), 1)
-        for name, value in mail.headers:
-            if name in _SHOWN:
-                out.paragraph(f"{name}: {value}")
-        for body in mail.bodies:
-            self._write(body, out)
-        out.leave(2)
-        out.paragraph("; ".join(name for name, _ in mail.attached), "Attachments:")
-        for note in mail.notes:
-            out.note(note)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type=self._media_type,
-            metadata=Metadata(
-                title=found_title(fields.get("Subject"), "mail header"),
-                author=found(fields.get("From"), "mail header"),
-                published_at=found_date(fields.get("Date"), "mail header"),
-            ),
-            titled=False,
-            headers=mail.headers,
-            tags=_thread(fields),
-        )
-
-    def _write(self, body: Body, out: Canonical) -> None:
-        """The plain form, in which quotations are marked; HTML where there is no other or it has tables."""
+def read_mail(mail: Mail, limits: Documents) -> Canonical:
+    """The fields that a reader is shown, the bodies, and what is attached by name."""
+    fields = dict(reversed(mail.headers))
+    metadata = Metadata(
+        title=found_title(fields.get("Subject"), "mail header"),
+        author=found(fields.get("From"), "mail header"),
+        published_at=found_date(fields.get("Date"), "mail header"),
+    )
+    out = Canonical(metadata, titled=False)
+    out.headers, out.tags = mail.headers, _thread(fields)
+    out.heading(fields.get("Subject", ""), 1)
+    for name, value in mail.headers:
+        if name in _SHOWN:
+            out.paragraph(f"{name}: {value}")
+    for body in mail.bodies:
+        # Quotations are marked in the plain form; HTML where there is no other or it has tables.
         trial = Canonical()
-        if body.html:
-            read_page(body.html, trial, self._limits)
+        if body.html and body.plain.strip():
+            read_page(body.html, trial, limits)
         if body.html and (trial.has_tables or not body.plain.strip()):
-            read_page(body.html, out, self._limits)
+            read_page(body.html, out, limits)
         else:
             _write_plain(body.plain, out)
+    out.leave(2)
+    out.paragraph("; ".join(name for name, _ in mail.attached), "Attachments:")
+    for note in mail.notes:
+        out.note(note)
+    return out
 
 
 def from_eml(data: bytes) -> Mail:
@@ -177,7 +160,8 @@ def _text(part: Message, mail: Mail) -> str:
 
 def _write_plain(text: str, out: Canonical) -> None:
     """Paragraphs; a quotation stands under the line that says whose it is, each paragraph behind ">"."""
-    runs = [(quoted, list(lines)) for quoted, lines in groupby(text.splitlines(), key=_is_quoted)]
+    marked = groupby(text.splitlines(), key=lambda line: _QUOTED.match(line) is not None)
+    runs = [(quoted, list(lines)) for quoted, lines in marked]
     for at, (quoted, lines) in enumerate(runs):
         if quoted:
             write_text("\n".join(map(_unquoted, lines)), out, ">")
@@ -187,10 +171,6 @@ def _write_plain(text: str, out: Canonical) -> None:
         write_text("\n".join(lines[: len(lines) - len(attribution)]), out)
         out.leave(2)
         out.heading(" ".join(attribution), 2)
-
-
-def _is_quoted(line: str) -> bool:
-    return _QUOTED.match(line) is not None
 
 
 def _unquoted(line: str) -> str:
@@ -215,3 +195,79 @@ def _thread(fields: dict[str, str]) -> tuple[str, ...]:
     named = (_ID.search(fields.get(name, "")) for name in ("References", "In-Reply-To", "Message-ID"))
     first = next((match.group(1) for match in named if match), "")
     return (THREAD + first,) if first else ()
+
+
+_SUBJECT, _SENT, _HEADERS, _TO, _CC = 0x0037, 0x0039, 0x007D, 0x0E04, 0x0E03
+_SENDER, _ADDRESS, _MESSAGE_ID, _REPLIES_TO, _REFERENCES = 0x0C1A, 0x5D01, 0x1035, 0x1042, 0x1039
+_PLAIN, _HTML, _RTF = 0x1000, 0x1013, 0x1009
+_DATA, _LONG_NAME, _SHORT_NAME = 0x3701, 0x3707, 0x3704
+_OWN = (("To", _TO), ("Cc", _CC), ("Subject", _SUBJECT))
+_IDS = (("Message-ID", _MESSAGE_ID), ("In-Reply-To", _REPLIES_TO), ("References", _REFERENCES))
+_UNICODE, _ANSI, _BINARY, _STORAGE = "001F", "001E", "0102", "000D"
+_FIXED, _HEAD, _SENT_TAG = 16, 32, _SENT << 16 | 0x0040
+_MOST_ATTACHED = 1_000
+
+
+def from_msg(data: bytes) -> Mail:
+    """Raises DamagedError for what is no message."""
+    import olefile
+
+    try:
+        with olefile.OleFileIO(io.BytesIO(data)) as file:
+            return _read(file)
+    except (OSError, ValueError, IndexError, TypeError) as error:
+        raise DamagedError(
+            f"it is not an Outlook message that can be read ({error})", hint="save it again, or as .eml"
+        ) from error
+
+
+def _read(file: Any) -> Mail:
+    notes: list[str] = []
+    # What travelled with the message is as it was sent; a draft has nothing but Outlook's own.
+    fields = dict(fields_of(email.message_from_string(_property(file, "", _HEADERS))))
+    name, address = _property(file, "", _SENDER), _property(file, "", _ADDRESS)
+    own = {"From": f"{name} <{address}>" if address else name, "Date": _sent(file)}
+    own |= {field: _property(file, "", number) for field, number in (*_OWN, *_IDS)}
+    headers = [(field, fields.get(field) or clean(own.get(field, ""))) for field in KEPT]
+    body = Body(_property(file, "", _PLAIN), _property(file, "", _HTML) or _html(file))
+    if not any(body) and _stream(file, "", _RTF, _BINARY):
+        notes.append("the body, which it has in compressed RTF only, was left out")
+    attached: list[tuple[str, Callable[[], bytes]]] = []
+    folders = sorted({path[0] for path in file.listdir() if path[0].startswith("__attach_version1.0_#")})
+    for number, folder in enumerate(folders[:_MOST_ATTACHED], 1):
+        if file.exists(f"{folder}/__substg1.0_{_DATA:04X}{_STORAGE}"):
+            notes.append("an attached Outlook message was left out")
+            continue
+        told = _property(file, folder, _LONG_NAME) or _property(file, folder, _SHORT_NAME) or f"part {number}"
+        attached.append((told, partial(bytes, _stream(file, folder, _DATA, _BINARY))))
+    return Mail(tuple((k, v) for k, v in headers if v), [body], attached, notes)
+
+
+def _stream(file: Any, folder: str, number: int, kind: str) -> bytes:
+    path = f"{folder}/__substg1.0_{number:04X}{kind}".lstrip("/")
+    return bytes(file.openstream(path).read()) if file.exists(path) else b""
+
+
+def _property(file: Any, folder: str, number: int) -> str:
+    wide = _stream(file, folder, number, _UNICODE).decode("utf-16-le", "replace")
+    return (wide or _stream(file, folder, number, _ANSI).decode("cp1252", "replace")).strip()
+
+
+def _html(file: Any) -> str:
+    """In bytes it is UTF-8 or what Windows used before."""
+    data = _stream(file, "", _HTML, _BINARY)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def _sent(file: Any) -> str:
+    """When it was sent, in UTC, as RFC 5322 writes it; "" for a draft."""
+    data = file.openstream("__properties_version1.0").read()
+    for at in range(_HEAD, len(data) - _FIXED + 1, _FIXED):
+        if int.from_bytes(data[at : at + 4], "little") == _SENT_TAG:
+            ticks = int.from_bytes(data[at + 8 : at + 16], "little")
+            when = datetime(1601, 1, 1, tzinfo=UTC) + timedelta(microseconds=min(ticks // 10, 10**17))
+            return when.strftime("%a, %d %b %Y %H:%M:%S +0000")
+    return ""

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from citewell.core.config import Documents
 from citewell.core.errors import LimitError
-from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
-from citewell.documents.hiding import Hidden, Hiding
-from citewell.documents.html import BLOCKS, SCRIPTS, STRUCK, Page
-from citewell.documents.lists import Numbers
+from citewell.documents.hiding import VOID, nested_too_deep
+from citewell.documents.html import BLOCKS, read_page
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
-from citewell.documents.scripts import Script, joined
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -31,50 +29,34 @@ _ITEM = re.compile(r"^\s*-\s+(.*)$")
 _BLOCK = re.compile(r"[>|][-+1-9]{0,2}(?:\s+#.*)?")
 _UNREAD = ("{", "&", "*", "!", ">", "|")  # mappings, references and types: the field is left out
 _DEEPEST = 80
-_NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
+_RAW_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}')*+>", re.I)
+# Browsers open these again in the next paragraph when they were left open.
+_GOING_ON = frozenset(re.findall(r"\w+", "a b big code em font i nobr small strong tt u"))
 
 
-class MarkdownReader:
+def read_markdown(data: bytes, limits: Documents) -> Canonical:
     """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
+    text, note = decode(data)
+    values, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    out = Canonical(_metadata(values))
+    out.note(note)
+    read_page(_page(body, limits.max_nesting), out, limits, framed=True)
+    return out
 
-    name = "markdown/4"
 
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        values, body = _front_matter(text)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        walk = _Walk(out, self._limits)
-        try:
-            walk.blocks(_parse(body))
-        except RecursionError as error:
-            raise _too_deep() from error
-        out.note("hidden elements left out: {n}", walk.hidden.count)
-        out.note("struck-out passages left out: {n}", walk.struck)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="text/markdown",
-            metadata=Metadata(
-                title=found_title(values.get("title"), "front matter"),
-                author=found(values.get("author") or values.get("authors"), "front matter"),
-                language=found_language(values.get("language") or values.get("lang"), "front matter"),
-                **{
-                    name: found_date(
-                        next((values[key] for key in keys if key in values), None), "front matter"
-                    )
-                    for name, keys in _DATES.items()
-                },
-                edition=found(values.get("edition") or values.get("version"), "front matter"),
-                replaces=tuple(filter(None, map(str.strip, values.get("supersedes", "").split(",")))),
-            ),
-        )
+def _metadata(values: Mapping[str, str]) -> Metadata:
+    origin = "front matter"
+    return Metadata(
+        title=found_title(values.get("title"), origin),
+        author=found(values.get("author") or values.get("authors"), origin),
+        language=found_language(values.get("language") or values.get("lang"), origin),
+        **{
+            name: found_date(next((values[key] for key in keys if key in values), None), origin)
+            for name, keys in _DATES.items()
+        },
+        edition=found(values.get("edition") or values.get("version"), origin),
+        replaces=tuple(filter(None, map(str.strip, values.get("supersedes", "").split(",")))),
+    )
 
 
 _DATES = {
@@ -85,136 +67,66 @@ _DATES = {
 }
 
 
-class _Walk:
-    """The parser's flat stream of tokens -> pieces of a :class:`Canonical`."""
-
-    def __init__(self, out: Canonical, limits: Documents) -> None:
-        self._out = out
-        self._limits = limits
-        self._grid: list[list[str]] | None = None
-        self._heads = 0
-        self._heading = 0
-        self._hiding = Hiding()
-        self.hidden = Hidden(self._hiding, limits.max_nesting)
-        self._depths: list[int] = []
-        self._lists: list[Numbers | None] = []  # None for one of bullets
-        self._mark = ""
-        self.struck = 0
-
-    def blocks(self, tokens: list[Token]) -> None:
-        for token in tokens:
-            if token.level > _DEEPEST:
-                raise _too_deep()
-            self._enter_or_leave(token)
-            if token.type in ("bullet_list_open", "ordered_list_open"):
-                ordered = token.type == "ordered_list_open"
-                self._lists.append(Numbers({"start": str(token.attrGet("start") or 1)}) if ordered else None)
-            elif token.type == "list_item_open":
-                numbers = self._lists[-1]
-                self._mark = numbers.next({}) if numbers else "•"
-            elif token.type in ("bullet_list_close", "ordered_list_close"):
-                self._lists.pop()
-            elif token.type == "heading_open":
-                self._heading = int(token.tag[1])
-            elif token.type == "inline":
-                self._inline(token)
-            elif token.type in ("fence", "code_block"):
-                self._out.verbatim("" if self.hidden.open else token.content)
-            elif token.type == "html_block":
-                self._html(token.content)
-            elif token.type == "table_open":
-                self._grid, self._heads = [], 0
-            elif token.type == "tr_open" and self._grid is not None:
-                self._grid.append([])
-            elif token.type == "thead_close" and self._grid is not None:
-                self._heads = len(self._grid)
-            elif token.type == "table_close" and self._grid is not None:
-                grid, self._grid = self._grid, None
-                self._out.table(grid, head_rows=self._heads)
-
-    def _enter_or_leave(self, token: Token) -> None:
-        """What hides inside a list item or a paragraph ends with it; a hiding paragraph with any block."""
-        if token.nesting < 0 and self._depths:
-            self.hidden.leave(self._depths.pop(), but=BLOCKS if token.type == "paragraph_close" else ())
-        elif token.nesting > 0 or token.type in ("fence", "code_block"):
-            self.hidden.handle_endtag("p")
-            self._depths += [len(self.hidden.open)] * token.nesting
-
-    def _html(self, content: str) -> None:
-        """Raw HTML, inside what was left open and hides."""
-        page = Page(self._out, self._limits, self._hiding)
-        page.feed("".join(text for _, text in self.hidden.open) + content)
-        page.finish()
-        self.hidden.read(content)
-
-    def _inline(self, token: Token) -> None:
-        children = token.children or []
-        self.struck += sum(_strikes(child) > 0 for child in children)
-        pieces = [joined(line) for line in _lines(children, self.hidden)]
-        if self._grid is not None:
-            self._grid[-1].append(" ".join(pieces))
-        elif self._heading:
-            self._out.heading(" ".join(pieces), self._heading)
-            self._heading = 0
-        else:
-            for piece in pieces:
-                self._out.paragraph(piece, self._mark)
-                self._mark = "" if piece.strip() else self._mark
-
-
-def _lines(children: list[Token], hidden: Hidden) -> list[list[tuple[str, Script]]]:
-    """Lines of an inline token: a hard break begins a new one; markup, struck text, hidden text and link
-    targets go."""
-    lines: list[list[tuple[str, Script]]] = [[]]
-    scripts = [Script.PLAIN]
-    struck = 0
-    for child in children:
-        struck = max(0, struck + _strikes(child))
-        if child.type == "hardbreak":
-            lines.append([])
-        elif child.type == "softbreak":
-            lines[-1].append((" ", Script.PLAIN))
-        elif child.type == "html_inline":
-            hidden.read(child.content)
-            closes, tag = _tag(child)
-            if tag == "br":
-                lines[-1].append((" ", Script.PLAIN))
-            elif tag in SCRIPTS and not closes:
-                scripts.append(SCRIPTS[tag])
-            elif tag in SCRIPTS and len(scripts) > 1:
-                scripts.pop()
-        elif not struck and not hidden.open:  # text, code, image (whose content is its alternative text)
-            lines[-1].append((child.content, scripts[-1]))
-    return lines
-
-
-def _strikes(child: Token) -> int:
-    """1 where struck text begins, -1 where it ends."""
-    if child.type in ("s_open", "s_close"):
-        return child.nesting
-    closes, tag = _tag(child)
-    return (-1 if closes else 1) * (tag in STRUCK)
-
-
-def _tag(child: Token) -> tuple[bool, str]:
-    """Of raw HTML: whether it closes, and its name in small letters; "" for what is none."""
-    match = _NAMED_TAG.match(child.content) if child.type == "html_inline" else None
-    return (bool(match.group(1)), match.group(2).lower()) if match else (False, "")
-
-
-def _parse(body: str) -> list[Token]:
+def _page(body: str, most: int) -> str:
+    """The text as a page of HTML. Raises LimitError for quotes, lists or elements nested too deep."""
     from markdown_it import MarkdownIt
 
-    # The parser stops reading, in silence, at this depth; the walk refuses well before it.
+    # The parser stops reading, in silence, at this depth; it is refused well before it.
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 20}).enable(["table", "strikethrough"])
-    return parser.parse(body)
-
-
-def _too_deep() -> LimitError:
-    return LimitError(
+    try:
+        tokens = parser.parse(body)
+        if all(token.level <= _DEEPEST for token in tokens):
+            return str(parser.renderer.render(_as_browsers(tokens, most), parser.options, {}))
+    except RecursionError:
+        pass
+    raise LimitError(
         f"its quotes or lists are nested more than {_DEEPEST} deep",
         hint="this is unusual; reduce the nesting",
     )
+
+
+def _as_browsers(tokens: list[Token], most: int) -> list[Token]:
+    """Raw HTML that is left open ends where it ends in a browser: with its paragraph, list item or quotation;
+    formatting goes on in the next paragraph, a block in all that follows."""
+    from markdown_it.token import Token
+
+    made: list[Token] = []
+    left: list[tuple[str, str]] = []  # name, and the tag as it is written
+    depths: list[int] = []
+    for token in tokens:
+        if token.type in ("list_item_open", "blockquote_open"):
+            depths.append(len(left))
+        elif token.type in ("list_item_close", "blockquote_close"):
+            depth = depths.pop()
+            closing = "".join(f"</{name}>" for name, _ in reversed(left[depth:]))
+            made.append(Token("html_block", "", 0, content=closing))
+            left[depth:] = [one for one in left[depth:] if one[0] in _GOING_ON]
+        again = [tag for name, tag in left if name in _GOING_ON]
+        for raw in (token, *(token.children or ())):
+            if raw.type in ("html_block", "html_inline"):
+                # To a browser "<span/>" is open.
+                raw.content = _RAW_TAG.sub(lambda tag: tag[0][:-1].rstrip("/") + ">", raw.content)
+                _follow(raw.content, left, most)
+        if token.type == "inline" and token.children is not None:
+            token.children[:0] = [Token("html_inline", "", 0, content=tag) for tag in again]
+            left = [one for one in left if one[0] in _GOING_ON or one[0] in BLOCKS]
+        made.append(token)
+    return made
+
+
+def _follow(raw: str, left: list[tuple[str, str]], most: int) -> None:
+    """Keeps in ``left`` which tags are open behind ``raw``."""
+    for match in _RAW_TAG.finditer(raw):
+        name = match[2].lower()
+        at = next((at for at in reversed(range(len(left))) if left[at][0] == name), None)
+        if match[1] and at is not None:
+            del left[at:]
+        elif not match[1] and name not in VOID:
+            one = (name, match[0])
+            # Browsers open at most three of a kind again, or a page of open tags would grow with its square.
+            left += [one] if name not in _GOING_ON or left.count(one) < 3 else []
+    if len(left) > most:
+        raise nested_too_deep(most)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, parsed, readable
 from citewell.documents.canonical import Canonical
-from citewell.documents.metadata import Metadata, found_author, found_date, found_language, found_title
-from citewell.documents.office import parsed, readable
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _STYLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "style", "office"))
@@ -22,44 +19,21 @@ _SPACES = (f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break")
 _DROPPED = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_TEXT}note")
 
 
-class OdtReader:
+def read_odt(data: bytes, limits: Documents) -> Canonical:
     """Texts of LibreOffice and its kin."""
-
-    name = "odt/1"
-
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        with readable("OpenDocument text"), open_archive(data, self._limits) as archive:
-            names = archive.namelist()
-            values = {}
-            if "meta.xml" in names:
-                fields = parsed(archive, "meta.xml").iter()
-                values = {str(field.tag).rpartition("}")[2]: field.text or "" for field in fields}
-            content = parsed(archive, "content.xml")
-            body = _Body([content, *([parsed(archive, "styles.xml")] if "styles.xml" in names else [])])
-            body.read(content.find(f"{_OFFICE}body/{_OFFICE}text"))
-        return body.out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="application/vnd.oasis.opendocument.text",
-            metadata=Metadata(
-                title=found_title(values.get("title"), "metadata"),
-                author=found_author(values.get("creator"), "metadata"),
-                language=found_language(values.get("language"), "metadata"),
-                saved_at=found_date(values.get("date"), "metadata: modified"),
-            ),
-        )
+    with readable("OpenDocument text"), open_archive(data, limits) as archive:
+        out = Canonical(office_metadata(archive))
+        parts = [part for part in ("content.xml", "styles.xml") if part in archive.namelist()]
+        roots = [parsed(archive, part) for part in parts]
+        _Body(out, roots).read(roots[0].find(f"{_OFFICE}body/{_OFFICE}text"))
+    return out
 
 
 class _Body:
     """Elements of the text -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, roots: list[Any]) -> None:
-        self.out = Canonical()
+    def __init__(self, out: Canonical, roots: list[Any]) -> None:
+        self.out = out
         self._notes: list[str] = []
         self._hiding = {
             style.get(f"{_STYLE}name")

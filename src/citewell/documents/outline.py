@@ -7,6 +7,7 @@ table are. Knows nothing about where to cut.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import reduce
 
 import msgspec
 
@@ -57,10 +58,7 @@ class Outline:
         return CROSS_SIBLING if kin else CROSS_PARENT
 
     def common_path(self, segments: list[int]) -> tuple[str, ...]:
-        path = self.paths[segments[0]]
-        for segment in segments[1:]:
-            path = common(path, self.paths[segment])
-        return path
+        return reduce(common, (self.paths[segment] for segment in segments))
 
     def enclosing(self, first: int, last: int) -> list[tuple[int, int]]:
         """Ranges around the segments ``first`` to ``last``: their own, then section by section outwards."""

@@ -12,10 +12,8 @@ from collections import Counter
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, parsed, readable
 from citewell.documents.canonical import Canonical
-from citewell.documents.office import office_metadata, parsed, readable
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -24,29 +22,14 @@ _LISTED = ("body", "obj", "subTitle", "")
 _NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # what every slide repeats
 
 
-class PptxReader:
+def read_pptx(data: bytes, limits: Documents) -> Canonical:
     """PowerPoint presentations since 2007."""
-
-    name = "pptx/1"
-
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        out = Canonical()
-        with readable("presentation"), open_archive(data, self._limits) as archive:
-            metadata = office_metadata(archive)
-            links = _links(archive, "ppt/presentation.xml")
-            for entry in parsed(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):
-                _slide(archive, links[entry.get(f"{_R}id")][1], out)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            metadata=metadata,
-        )
+    with readable("presentation"), open_archive(data, limits) as archive:
+        out = Canonical(office_metadata(archive))
+        links = _links(archive, "ppt/presentation.xml")
+        for entry in parsed(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):
+            _slide(archive, links[entry.get(f"{_R}id")][1], out)
+    return out
 
 
 def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

@@ -17,6 +17,7 @@ from typing import IO
 
 import msgspec
 
+from citewell.core import errors
 from citewell.core.config import Chunking, Documents
 from citewell.core.errors import DocumentError, LimitError
 from citewell.core.records import Chunk, Document, Record
@@ -51,6 +52,15 @@ class Reply(Record, frozen=True, kw_only=True):
     peak_mb: int = 0
 
 
+def command(module: str) -> list[str]:
+    """What runs ``module.main()`` in a process of its own, by the Citewell that this one runs."""
+    home = str(Path(errors.__file__).parents[2])
+    # -P: a module in the working folder must not take the place of one of ours.
+    return [
+        sys.executable, "-P", "-c", f"import sys; sys.path.append({home!r}); import {module} as m; m.main()"
+    ]  # fmt: skip
+
+
 def write_frame(stream: IO[bytes], payload: bytes) -> None:
     stream.write(len(payload).to_bytes(8, "big"))
     stream.write(payload)
@@ -71,13 +81,12 @@ def main() -> None:
 
 def _serve(request: Request) -> bytes:
     try:
-        _limit(request.limits)
+        limit_memory(request.limits.memory_mb)
+        _limit_time(request.limits.timeout_s)
         document, inside = (request.document, ()) if request.document else _read(request)
-        reply = Reply(document=document, inside=inside)
-        if document is not None and request.chunking is not None:
-            chunks = tuple(chunk_document(document, request.chunking))
-            reply = msgspec.structs.replace(reply, chunks=chunks)
-        return msgspec.msgpack.encode(msgspec.structs.replace(reply, peak_mb=_peak_mb()))
+        cut = chunk_document(document, request.chunking) if document and request.chunking else ()
+        reply = Reply(document=document, chunks=tuple(cut), inside=inside, peak_mb=_peak_mb())
+        return msgspec.msgpack.encode(reply)
     except DocumentError as error:
         failure = error
     except MemoryError:
@@ -85,14 +94,8 @@ def _serve(request: Request) -> bytes:
             f"reading it needs more than {request.limits.memory_mb} MiB",
             hint="split it, or raise documents.memory_mb",
         )
-    return msgspec.msgpack.encode(
-        Reply(
-            error=type(failure).__name__,
-            message=str(failure.args[0]),
-            hint=failure.hint,
-            peak_mb=_peak_mb(),
-        )
-    )
+    kind, told = type(failure).__name__, str(failure.args[0])
+    return msgspec.msgpack.encode(Reply(error=kind, message=told, hint=failure.hint, peak_mb=_peak_mb()))
 
 
 def _read(request: Request) -> tuple[Document | None, tuple[str, ...]]:
@@ -115,16 +118,21 @@ def leave_network() -> bool:
     return False
 
 
-def _limit(limits: Documents) -> None:
-    """Memory for the process, processor time for this file: what is used so far is not counted."""
+def limit_memory(most_mb: int) -> None:
+    """Of this process."""
     import resource
 
-    memory = limits.memory_mb << 20
-    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = int(used.ru_utime + used.ru_stime + limits.timeout_s) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (most_mb << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_time(seconds: float) -> None:
+    """Of the processor, for this file: what is used so far is not counted."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = int(used.ru_utime + used.ru_stime + seconds) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def _peak_mb() -> int:

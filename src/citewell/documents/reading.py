@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,8 +18,8 @@ from citewell.core.errors import DamagedError, DocumentError, LimitError, Unsupp
 from citewell.core.naming import seen
 from citewell.core.records import Document
 from citewell.documents.archives import packed
-from citewell.documents.canonical import clean
-from citewell.documents.data import JsonReader
+from citewell.documents.canonical import Canonical, clean
+from citewell.documents.data import read_json
 from citewell.documents.detect import (
     CSV,
     DOCX,
@@ -37,40 +36,36 @@ from citewell.documents.detect import (
     ZIP,
     detect,
 )
-from citewell.documents.docx import DocxReader
-from citewell.documents.html import HtmlReader
-from citewell.documents.mail import MailReader, from_eml
-from citewell.documents.markdown import MarkdownReader
+from citewell.documents.docx import read_docx
+from citewell.documents.html import read_html
+from citewell.documents.mail import from_eml, from_msg, read_mail
+from citewell.documents.markdown import read_markdown
 from citewell.documents.metadata import language
-from citewell.documents.msg import from_msg
-from citewell.documents.odt import OdtReader
-from citewell.documents.pptx import PptxReader
-from citewell.documents.tables import CsvReader, XlsxReader
-from citewell.documents.text import TextReader
-
-if TYPE_CHECKING:
-    from citewell.core.ports import Reader
+from citewell.documents.odt import read_odt
+from citewell.documents.pptx import read_pptx
+from citewell.documents.tables import read_csv, read_xlsx
+from citewell.documents.text import read_text
 
 
-def _pdf(limits: Documents) -> Reader:
-    from citewell.documents.pdf.reader import PdfReader
+class _Format(NamedTuple):
+    """``reader``: what a document names as its reader, raised where the same bytes give another text."""
 
-    return PdfReader()
+    reader: str
+    read: Callable[[bytes, Documents], Canonical]
 
 
-READERS: Mapping[str, Callable[[Documents], Reader]] = {
-    PDF: _pdf,
-    HTML: HtmlReader,
-    MARKDOWN: MarkdownReader,
-    DOCX: DocxReader,
-    XLSX: XlsxReader,
-    CSV: lambda limits: CsvReader(),
-    PLAIN: lambda limits: TextReader(),
-    JSON: lambda limits: JsonReader(),
-    PPTX: PptxReader,
-    ODT: OdtReader,
-    EML: partial(MailReader, EML, from_eml),
-    MSG: partial(MailReader, MSG, from_msg),
+READERS: Mapping[str, _Format] = {
+    HTML: _Format("html/5", read_html),
+    MARKDOWN: _Format("markdown/5", read_markdown),
+    DOCX: _Format("docx/5", read_docx),
+    XLSX: _Format("xlsx/3", read_xlsx),
+    CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
+    PLAIN: _Format("text/1", lambda data, limits: read_text(data)),
+    JSON: _Format("json/1", lambda data, limits: read_json(data)),
+    PPTX: _Format("pptx/1", read_pptx),
+    ODT: _Format("odt/1", read_odt),
+    EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
+    MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits)),
 }
 _Inside = list[tuple[str, Callable[[], bytes]]]
 INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
@@ -131,14 +126,25 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
         )
     with _told():
         kind = detect(data, uri or document_id, bounds)
-        if kind not in READERS:
+        if kind == ZIP:
             raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
-        document = READERS[kind](bounds).read(data, document_id=document_id, uri=uri)
+        document = read_as(kind, data, bounds, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
             raise ValueError("its text is not in Unicode NFC")
         if document.language is None:
             document = msgspec.structs.replace(document, language=language(document.text))
         return document
+
+
+def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
+    """The Document of ``data``, which is of this media type. Raises a DocumentError, or what a reader did not
+    foresee."""
+    if kind == PDF:
+        from citewell.documents.pdf import PdfReader
+
+        return PdfReader().read(data, document_id=document_id, uri=uri)
+    reader, read = READERS[kind]
+    return read(data, limits).document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
 
 
 @contextlib.contextmanager

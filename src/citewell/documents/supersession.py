@@ -3,8 +3,7 @@
 In: the documents of a home, what each states (:mod:`citewell.documents.statements`). Out: values of
 :class:`Supersession`, and notes of statements that name nothing here: what does not resolve to one place
 changes nothing. Two documents of one title are editions when each has a number or a date of effect and they
-share their words.
-Knows nothing about questions.
+share their words. Knows nothing about questions.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from citewell.core.environment import environment
 from citewell.core.errors import EvidenceError
 from citewell.core.naming import source_of
 from citewell.core.records import Document, Standing, Supersession
-from citewell.documents.clauses import place_of, sentence_with
 from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.statements import (
     ALIASES,
@@ -30,6 +28,8 @@ from citewell.documents.statements import (
     Stated,
     Statement,
     name_of,
+    place_of,
+    sentence_with,
     stated,
     stem,
 )

@@ -16,17 +16,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
 from typing import Any
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError, UnsupportedError
-from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import office_metadata, open_archive, readable
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
-from citewell.documents.office import office_metadata, readable
 from citewell.documents.scripts import Script, joined
 
 _MOST_CELL = 1 << 20
@@ -44,80 +42,54 @@ _LAYOUT = re.compile(
     rf"(?P<after>{_PARTS})",
     re.I,
 )
+_WITHOUT = "formulas without a stored value left out: {n} (open and save the file to store their values)"
 _LONGEST_FORMAT = 255  # as Excel has it
 _MOST_SHOWN = 10**15  # a sheet has fifteen digits of a number
 
 
-class CsvReader:
+def read_csv(data: bytes) -> Canonical:
     """Delimited text; the delimiter, and whether the first row names columns, are detected from the rows."""
-
-    name = "csv/2"
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        delimiter = dialect(text) or ("\t" if "\t" in text[:_MOST_COLUMNS] else ",")
-        csv.field_size_limit(_MOST_CELL)
-        try:
-            grid = list(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=delimiter))
-        except csv.Error as error:
-            raise DamagedError(
-                f"it cannot be split into rows ({error})", hint='check its quotes: each " needs a closing one'
-            ) from error
-        _write((_Line(row) for row in grid), out)
-        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/csv")
+    text, note = decode(data)
+    out = Canonical()
+    out.note(note)
+    delimiter = dialect(text) or ("\t" if "\t" in text[:_MOST_COLUMNS] else ",")
+    csv.field_size_limit(_MOST_CELL)
+    try:
+        grid = list(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=delimiter))
+    except csv.Error as error:
+        raise DamagedError(
+            f"it cannot be split into rows ({error})", hint='check its quotes: each " needs a closing one'
+        ) from error
+    _write((_Line(row) for row in grid), out)
+    return out
 
 
-class XlsxReader:
+def read_xlsx(data: bytes, limits: Documents) -> Canonical:
     """Excel workbooks since 2007; hidden sheets are left out and counted."""
+    with readable("workbook"), open_archive(data, limits) as archive:
+        out = Canonical(office_metadata(archive), titled=False)
+        _refuse_inline_type(archive)
+        _sheets(data, out)
+    return out
 
-    name = "xlsx/3"
 
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
+def _sheets(data: bytes, out: Canonical) -> None:
+    import warnings
 
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        out = Canonical()
-        with readable("workbook"), open_archive(data, self._limits) as archive:
-            metadata = office_metadata(archive)
-            _refuse_inline_type(archive)
-            self._sheets(data, out)
-        return out.document(
-            data,
-            document_id=document_id,
-            uri=uri,
-            reader=self.name,
-            media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            metadata=metadata,
-            titled=False,
-        )
+    import openpyxl
 
-    def _sheets(self, data: bytes, out: Canonical) -> None:
-        import warnings
-
-        import openpyxl
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and extensions that carry no text
-            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, rich_text=True)
-            formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-            hidden = without = 0
-            for sheet in values.worksheets:
-                if sheet.sheet_state != "visible":
-                    hidden += 1
-                    continue
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles and extensions that carry no text
+        values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, rich_text=True)
+        formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+        for sheet in values.worksheets:
+            if sheet.sheet_state == "visible":
                 out.heading(sheet.title, 1)
-                counter = _Formulas()
-                _write(_rows(sheet, formulas[sheet.title], counter), out)
-                without += counter.without_value
-            values.close()
-            formulas.close()
-        out.note("hidden sheets left out: {n}", hidden)
-        out.note(
-            "formulas without a stored value left out: {n} (open and save the file to store their values)",
-            without,
-        )
+                _write(_rows(sheet, formulas[sheet.title], out), out)
+            else:
+                out.note("hidden sheets left out: {n}")
+        values.close()
+        formulas.close()
 
 
 _INLINE_TYPE = re.compile(rb"<(?:\w+:)?(?:vertAlign|strike)\b")
@@ -145,12 +117,7 @@ class _Line:
 _Block = list[_Line]
 
 
-class _Formulas:
-    def __init__(self) -> None:
-        self.without_value = 0
-
-
-def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[_Line]:
+def _rows(sheet: Any, formulas: Any, out: Canonical) -> Iterator[_Line]:
     """Rows as text. The size a sheet declares is not believed: a cell at the far corner is cheap."""
     sheet.reset_dimensions()
     formulas.reset_dimensions()
@@ -164,9 +131,9 @@ def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[_Line]:
                 )
             yield _line(filled)
             continue
-        counter.without_value += sum(
-            was.data_type == "f" and now.value is None for now, was in zip(shown, written, strict=False)
-        )
+        pairs = zip(shown, written, strict=False)
+        without = sum(was.data_type == "f" and now.value is None for now, was in pairs)
+        out.note(_WITHOUT, without)
         yield _line(shown)
 
 
@@ -237,15 +204,9 @@ def _plain(value: float) -> str:
 
 
 def _between_blanks(rows: Iterable[_Line]) -> Iterator[list[_Line]]:
-    block: list[_Line] = []
-    for row in rows:
-        if any(cell.strip() for cell in row.cells):
-            block.append(row)
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+    for filled, block in groupby(rows, key=lambda row: any(cell.strip() for cell in row.cells)):
+        if filled:
+            yield list(block)
 
 
 def _write(rows: Iterable[_Line], out: Canonical) -> None:

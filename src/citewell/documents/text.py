@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document
@@ -25,17 +26,13 @@ _COLUMNS = re.compile(r"\s{2,}|\t+")
 _SHORTEST_WRAP, _LONGEST_WRAP, _PROSE = 45, 130, 0.85
 
 
-class TextReader:
+def read_text(data: bytes) -> Canonical:
     """Plain text in UTF-8, UTF-16, UTF-32, or another encoding that can be determined with certainty."""
-
-    name = "text/1"
-
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        text, note = decode(data)
-        out = Canonical()
-        out.note(note, count=bool(note))
-        write_text(text, out)
-        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/plain")
+    text, note = decode(data)
+    out = Canonical()
+    out.note(note)
+    write_text(text, out)
+    return out
 
 
 def write_text(text: str, out: Canonical, mark: str = "") -> None:
@@ -79,13 +76,9 @@ def _unwrapped_in_place(text: str) -> str:
 
 def _blocks(text: str) -> list[list[str]]:
     """Runs of lines between blank lines; a form feed ends a block too."""
-    blocks: list[list[str]] = [[]]
-    for line in text.replace("\f", "\n\n").splitlines():
-        if line.strip():
-            blocks[-1].append(line.rstrip())
-        elif blocks[-1]:
-            blocks.append([])
-    return [block for block in blocks if block]
+    lines = text.replace("\f", "\n\n").splitlines()
+    runs = groupby(lines, key=lambda line: bool(line.strip()))
+    return [[line.rstrip() for line in run] for filled, run in runs if filled]
 
 
 def _write(block: list[str], out: Canonical, mark: str) -> None:

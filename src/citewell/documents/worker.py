@@ -12,10 +12,8 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 import msgspec
@@ -25,7 +23,7 @@ from citewell.core.config import Chunking, Documents
 from citewell.core.environment import bare
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.records import Document
-from citewell.documents.process import Reply, Request, write_frame
+from citewell.documents.process import Reply, Request, command, write_frame
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
 _GROWN = 0.5  # of the memory bound
@@ -41,9 +39,7 @@ class ParsingWorker:
     def __enter__(self) -> ParsingWorker:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -114,11 +110,8 @@ class ParsingWorker:
         if self._process is not None and self._process.poll() is None:
             return self._process, False
         self.close()
-        # -P: a module in the working folder must not take the place of one of ours.
-        home = str(Path(errors.__file__).parents[2])
-        start = f"import sys; sys.path.append({home!r}); import citewell.documents.process as p; p.main()"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", start],
+            command("citewell.documents.process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -162,8 +155,11 @@ class ParsingWorker:
                 f"more than {self.limits.memory_mb} MiB, and was stopped",
                 hint="split it, or raise documents.timeout_s and documents.memory_mb",
             )
+        name = f"exit code {code}"
+        with contextlib.suppress(ValueError):
+            name = signal.Signals(-code).name
         return DamagedError(
-            f"its reader crashed ({_exit_name(code)})",
+            f"its reader crashed ({name})",
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
@@ -177,10 +173,3 @@ class ParsingWorker:
         if not isinstance(failure, DocumentError):
             raise DamagedError(reply.message, hint=reply.hint)
         raise failure
-
-
-def _exit_name(code: int) -> str:
-    try:
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    except ValueError:
-        return f"exit code {code}"

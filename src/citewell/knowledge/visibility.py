@@ -49,7 +49,7 @@ class Visibility:
 
     def listed(self) -> set[str]:
         """Every document that may stand in a record of theirs, today."""
-        lists = self._evidence.lists()
+        lists = self._evidence.access()
         return {name for name, acl in lists.items() if acl is None or self.caller.sees(acl)}
 
     def record(self, record: AuditRecord) -> bool:

@@ -1,6 +1,7 @@
-"""What both evidence stores say about a document, and the checks a version passes on its way out.
+"""What both evidence stores say about a document, the checks a version passes, and the store of one call.
 
-In: documents. Out: catalogue entries, or EvidenceError. Knows nothing about storage.
+In: documents. Out: catalogue entries and the same documents, or EvidenceError. Nothing here outlives the
+process.
 """
 
 from __future__ import annotations
@@ -69,3 +70,25 @@ def refuse_second_text(kept_hash: str, kept_reader: str, offered: Document) -> N
             f"{offered.reader} reads a different text from the same bytes",
             hint="citations refer to the first text; to use the new one, ingest the file under another --id",
         )
+
+
+class MemoryEvidence:
+    """:class:`citewell.core.ports.EvidenceStore` without a home."""
+
+    def __init__(self) -> None:
+        self._documents: dict[tuple[str, str], Document] = {}
+        self._by_version: dict[str, Document] = {}
+
+    def put(self, document: Document) -> None:
+        """Keeps a version; the same again changes nothing. Raises EvidenceError for a different text."""
+        check_text(document)
+        kept = self._documents.setdefault((document.document_id, document.version), document)
+        refuse_second_text(kept.text_hash, kept.reader, document)
+        self._by_version.setdefault(document.version, kept)
+
+    def get(self, version: str, document_id: str = "") -> Document:
+        """The version as stored. Raises EvidenceError if it is missing or its hash does not match."""
+        found = self._documents.get((document_id, version)) if document_id else self._by_version.get(version)
+        if found is None:
+            raise absent(version, document_id)
+        return check_text(found)

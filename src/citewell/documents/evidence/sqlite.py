@@ -12,10 +12,11 @@ import contextlib
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 import msgspec
 
@@ -38,37 +39,28 @@ from citewell.documents.evidence.catalogue import (
 _BUSY_S = 30.0
 
 
-def _first(connection: sqlite3.Connection) -> None:
-    connection.execute(
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
         """CREATE TABLE versions (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
             document_id TEXT NOT NULL, version TEXT NOT NULL, text_hash TEXT NOT NULL,
             reader TEXT NOT NULL, ingested_at TEXT NOT NULL, supersedes TEXT NOT NULL,
             caller_supplied INTEGER NOT NULL, title TEXT NOT NULL, uri TEXT NOT NULL,
             bytes INTEGER NOT NULL, pages INTEGER NOT NULL, body BLOB,
-            UNIQUE (document_id, version))"""
-    )
-    connection.execute("CREATE INDEX versions_version ON versions (version)")
-    connection.execute(
+            UNIQUE (document_id, version))""",
+        "CREATE INDEX versions_version ON versions (version)",
         """CREATE TABLE heads (
             document_id TEXT PRIMARY KEY, version TEXT NOT NULL, state TEXT NOT NULL,
             reason TEXT NOT NULL, acl TEXT NOT NULL, tags TEXT NOT NULL,
-            FOREIGN KEY (document_id, version) REFERENCES versions (document_id, version))"""
-    )
-    connection.execute(
+            FOREIGN KEY (document_id, version) REFERENCES versions (document_id, version))""",
         """CREATE TRIGGER versions_stay BEFORE DELETE ON versions
-        BEGIN SELECT RAISE(ABORT, 'a stored version stays'); END"""
-    )
-
-
-def _second(connection: sqlite3.Connection) -> None:
-    connection.execute(
+        BEGIN SELECT RAISE(ABORT, 'a stored version stays'); END""",
+    ),
+    (
         """CREATE TABLE derived (
-            kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name))"""
-    )
-
-
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
+            kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name))""",
+    ),
+)
 
 
 class SqliteEvidence:
@@ -126,122 +118,89 @@ class SqliteEvidence:
     def get(self, version: str, document_id: str = "") -> Document:
         """The version as stored, withdrawn or not. Raises EvidenceError when it is not there, was
         erased, cannot be read, or its text is not the text that was hashed."""
-        where, values = "version = ?", [version]
-        if document_id:
-            where, values = where + " AND document_id = ?", [version, document_id]
-        with self._reading() as connection:
-            row = connection.execute(
-                f"SELECT document_id, text_hash, body FROM versions WHERE {where} ORDER BY seq LIMIT 1",
-                values,
-            ).fetchone()
-        if row is None:
+        found = self._read(
+            """SELECT document_id, text_hash, body FROM versions
+               WHERE version = ? AND ? IN ('', document_id) ORDER BY seq LIMIT 1""",
+            version,
+            document_id,
+        )
+        if not found:
             raise absent(version, document_id)
-        return _unpacked(version, *row)
+        return _unpacked(version, *found[0])
 
     def latest(self, document_id: str) -> Document | None:
         """The newest version with its present permissions and tags; None when never stored."""
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT version, acl, tags FROM heads WHERE document_id = ?", (document_id,)
-            ).fetchone()
-        if row is None:
-            return None
-        return msgspec.structs.replace(
-            self.get(row[0], document_id), acl=_strings(row[1]), tags=_strings(row[2])
-        )
+        for version, acl, tags in self._read(
+            "SELECT version, acl, tags FROM heads WHERE document_id = ?", document_id
+        ):
+            kept = self.get(version, document_id)
+            return msgspec.structs.replace(kept, acl=_strings(acl), tags=_strings(tags))
+        return None
 
     def versions(self, document_id: str) -> list[str]:
         """Every version of the document, oldest first; empty when never stored."""
-        with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT version FROM versions WHERE document_id = ? ORDER BY seq", (document_id,)
-            ).fetchall()
-        return [row[0] for row in rows]
+        rows = self._read("SELECT version FROM versions WHERE document_id = ? ORDER BY seq", document_id)
+        return [version for (version,) in rows]
 
     def catalogue(self) -> list[CatalogueEntry]:
         """The newest version of each document that was ingested, by id; texts that callers supplied are left
         out."""
-        with self._reading() as connection:
-            rows = connection.execute(
-                """SELECT h.document_id, h.version, v.title, h.state, v.ingested_at, v.uri, v.bytes,
-                          v.pages, h.acl, h.tags, h.reason
-                   FROM heads h JOIN versions v USING (document_id, version)
-                   WHERE v.caller_supplied = 0 ORDER BY h.document_id"""
-            ).fetchall()
-        names = CatalogueEntry.__struct_fields__
-        entries = []
-        for row in rows:
-            values = dict(zip(names, row, strict=True))
-            values |= {"acl": _strings(values["acl"]), "tags": _strings(values["tags"])}
-            entries.append(CatalogueEntry(**values))
-        return entries
+        rows = self._read(
+            """SELECT h.document_id, h.version, v.title, h.state, v.ingested_at, v.uri, v.bytes,
+                      v.pages, h.acl, h.tags, h.reason
+               FROM heads h JOIN versions v USING (document_id, version)
+               WHERE v.caller_supplied = 0 ORDER BY h.document_id"""
+        )
+        entries = [dict(zip(CatalogueEntry.__struct_fields__, row, strict=True)) for row in rows]
+        return [
+            CatalogueEntry(**entry | {"acl": _strings(entry["acl"]), "tags": _strings(entry["tags"])})
+            for entry in entries
+        ]
 
     def record_hash(self, version: str, document_id: str) -> str:
         """Of all that is stored of a version, title and tables too; "" once it was erased."""
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT body FROM versions WHERE document_id = ? AND version = ?", (document_id, version)
-            ).fetchone()
-        if row is None:
-            raise absent(version, document_id)
-        return _record_hash(document_id, version, row[0])
+        for (body,) in self._read(
+            "SELECT body FROM versions WHERE document_id = ? AND version = ?", document_id, version
+        ):
+            return _record_hash(document_id, version, body)
+        raise absent(version, document_id)
 
     def inspect(self) -> Iterator[StoredVersion]:
         """Every version, oldest first, callers' texts too. Changes made by hand are reported, not raised."""
         seq = 0
-        while True:
-            with self._reading() as connection:
-                rows = connection.execute(
-                    "SELECT seq, document_id, version, text_hash, caller_supplied, title, uri, body"
-                    " FROM versions WHERE seq > ? ORDER BY seq LIMIT 20",
-                    (seq,),
-                ).fetchall()
-            if not rows:
-                return
+        while rows := self._read(
+            "SELECT seq, document_id, version, text_hash, caller_supplied, title, uri, body"
+            " FROM versions WHERE seq > ? ORDER BY seq LIMIT 20",
+            seq,
+        ):
             yield from (_inspected(*row[1:]) for row in rows)
             seq = rows[-1][0]
 
-    def access(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...] | None]:
-        """Today's access list of each of these that is stored; None for a text that a caller supplied."""
-        wanted = list(dict.fromkeys(document_ids))
-        with self._reading() as connection:
-            rows = connection.execute(
-                """SELECT h.document_id, h.acl, v.caller_supplied
-                   FROM heads h JOIN versions v USING (document_id, version)
-                   WHERE h.document_id IN (SELECT value FROM json_each(?))""",
-                (msgspec.json.encode(wanted).decode(),),
-            ).fetchall()
-        return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
-
-    def lists(self) -> dict[str, tuple[str, ...] | None]:
-        """Of everything stored, as :meth:`access`."""
-        with self._reading() as connection:
-            rows = connection.execute(
-                """SELECT h.document_id, h.acl, v.caller_supplied
+    def access(self, document_ids: Iterable[str] | None = None) -> dict[str, tuple[str, ...] | None]:
+        """Today's access list of each of these that is stored, of all that are when none are named; None for
+        a text that a caller supplied."""
+        asked = """SELECT h.document_id, h.acl, v.caller_supplied
                    FROM heads h JOIN versions v USING (document_id, version)"""
-            ).fetchall()
+        if document_ids is None:
+            rows = self._read(asked)
+        else:
+            named = " WHERE h.document_id IN (SELECT value FROM json_each(?))"
+            rows = self._read(asked + named, _packed(document_ids))
         return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
 
     def share(self, document_id: str, acl: Iterable[str]) -> None:
         """Replaces the access list; holds for every version. Raises EvidenceError when never stored."""
         with self._writing() as connection:
             changed = connection.execute(
-                "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(tuple(acl)), document_id)
+                "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(acl), document_id)
             )
             if changed.rowcount != 1:
                 raise absent("(any version)", document_id)
 
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """Those of these ``(document_id, version)`` that a caller supplied."""
-        with self._reading() as connection:
-            return {
-                key
-                for key in versions
-                if connection.execute(
-                    "SELECT 1 FROM versions WHERE document_id = ? AND version = ? AND caller_supplied = 1",
-                    key,
-                ).fetchone()
-            }
+        asked = "SELECT 1 FROM versions WHERE document_id = ? AND version = ? AND caller_supplied = 1"
+        return {key for key in versions if self._read(asked, *key)}
 
     def erase(self, document_id: str, version: str) -> None:
         """Overwrites a version's text for ever; its hash stays, and reading it says that it was erased.
@@ -254,8 +213,8 @@ class SqliteEvidence:
                 (document_id, version),
             )
             connection.execute("DELETE FROM derived WHERE name = ?", (document_id,))
-        with self._reading() as connection:
-            emptied = empty_wal(connection)
+        with self._lock, self._reporting():
+            emptied = empty_wal(self._connection)
         if not emptied:
             raise EvidenceError(
                 f"evidence {self.path}: another process is still reading the erased text",
@@ -265,8 +224,7 @@ class SqliteEvidence:
     def derived(self, kind: str, names: Iterable[str] | None = None) -> dict[str, bytes]:
         """What was worked out of documents and is kept beside them, by document id; of all when none are
         named."""
-        with self._reading() as connection:
-            rows = connection.execute("SELECT name, body FROM derived WHERE kind = ?", (kind,)).fetchall()
+        rows = self._read("SELECT name, body FROM derived WHERE kind = ?", kind)
         wanted = None if names is None else set(names)
         return {name: body for name, body in rows if wanted is None or name in wanted}
 
@@ -292,22 +250,16 @@ class SqliteEvidence:
     def __enter__(self) -> SqliteEvidence:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _insert(self, connection: sqlite3.Connection, document: Document, previous: str) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         filled = msgspec.structs.replace(
-            document,
-            supersedes=document.supersedes or previous,
-            ingested_at=document.ingested_at or now,
+            document, supersedes=document.supersedes or previous, ingested_at=document.ingested_at or now
         )
         connection.execute(
-            """INSERT INTO versions (document_id, version, text_hash, reader, ingested_at, supersedes,
-                   caller_supplied, title, uri, bytes, pages, body)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            "INSERT INTO versions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 filled.document_id,
                 filled.version,
@@ -326,10 +278,10 @@ class SqliteEvidence:
 
     def _set_state(self, document_id: str, state: str, reason: str, *, version: str = "") -> None:
         with self._writing() as connection:
-            where, values = "document_id = ?", [state, reason, document_id]
-            if version:
-                where, values = where + " AND version = ?", [*values, version]
-            changed = connection.execute(f"UPDATE heads SET state = ?, reason = ? WHERE {where}", values)
+            changed = connection.execute(
+                "UPDATE heads SET state = ?, reason = ? WHERE document_id = ? AND ? IN ('', version)",
+                (state, reason, document_id, version),
+            )
             if changed.rowcount != 1:
                 raise absent(version or "(any version)", document_id)
 
@@ -342,14 +294,13 @@ class SqliteEvidence:
                     f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}",
                     hint="upgrade citewell",
                 )
-            for migrate in MIGRATIONS[done:]:
-                migrate(connection)
+            for statement in chain.from_iterable(MIGRATIONS[done:]):
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _read(self, query: str, *values: object) -> list[Any]:
         with self._lock, self._reporting():
-            yield self._connection
+            return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -374,8 +325,8 @@ class SqliteEvidence:
             ) from error
 
 
-def _packed(values: tuple[str, ...]) -> str:
-    return msgspec.json.encode(values).decode("utf-8")
+def _packed(values: Iterable[str]) -> str:
+    return msgspec.json.encode(tuple(values)).decode("utf-8")
 
 
 def _strings(packed: str) -> tuple[str, ...]:
@@ -388,7 +339,7 @@ def _record_hash(document_id: str, version: str, body: bytes | None) -> str:
     try:
         return hash_bytes(zlib.decompress(body))
     except zlib.error as error:
-        raise _unreadable(document_id, version, error) from error
+        raise _unreadable(document_id, version, f"cannot be read: {error}") from error
 
 
 def _inspected(
@@ -400,22 +351,17 @@ def _inspected(
         with contextlib.suppress(EvidenceError):
             document = _unpacked(version, document_id, text_hash, body)
             digest = _record_hash(document_id, version, body)
-            row = (title, uri, bool(supplied))
-            stored = (
-                document.title.value if document.title else "",
-                document.uri,
-                document.caller_supplied,
-            )
-            if row != stored:
+            own_title = document.title.value if document.title else ""
+            if (title, uri, bool(supplied)) != (own_title, document.uri, document.caller_supplied):
                 fault = "its title, address or kind in the catalogue differs from the stored document's"
     return StoredVersion(
         document_id=document_id, version=version, caller_supplied=bool(supplied), hash=digest, fault=fault
     )
 
 
-def _unreadable(document_id: str, version: str, error: Exception) -> EvidenceError:
+def _unreadable(document_id: str, version: str, told: str) -> EvidenceError:
     return EvidenceError(
-        f"the stored body of {document_id} {version} cannot be read: {error}",
+        f"the stored body of {document_id} {version} {told}",
         hint="the evidence was changed after it was stored: restore it from a backup",
     )
 
@@ -429,10 +375,7 @@ def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)
     except (zlib.error, msgspec.DecodeError) as error:
-        raise _unreadable(document_id, version, error) from error
+        raise _unreadable(document_id, version, f"cannot be read: {error}") from error
     if (document.document_id, document.version, document.text_hash) != (document_id, version, text_hash):
-        raise EvidenceError(
-            f"the stored body of {document_id} {version} belongs to another version",
-            hint="the evidence was changed after it was stored: restore it from a backup",
-        )
+        raise _unreadable(document_id, version, "belongs to another version")
     return check_text(document)

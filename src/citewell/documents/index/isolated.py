@@ -60,7 +60,7 @@ class IsolatedIndex:
             if held is None or not acl or held & set(acl)
         }
         versions = {name: member.version() for name, member in members.items()}
-        together = _named(versions)
+        together = "isolated-" + hash_value(versions).rpartition(":")[2][:32]
         self._made[together] = versions
         return Several(together, members)
 
@@ -68,12 +68,6 @@ class IsolatedIndex:
         """The version that a record names. Raises UsageError when it is gone."""
         versions = self._made.get(version) or self._kept(version)
         return Several(version, {name: self._member(name).at(one) for name, one in versions.items()})
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        """As :meth:`Several.search`, on what is published."""
-        return self.snapshot(where.get("groups")).search(view, query, vector, limit, where)
 
     def pin(self, version: str) -> None:
         """Keeps ``version`` for ever, because a record names it."""
@@ -113,7 +107,7 @@ class IsolatedIndex:
             target = self._of(acl)
             part = table.filter(pa.array([one == acl for one in lists]))
             target.write(part.replace_schema_metadata(None))
-            self._remove({d for d, one in zip(documents, lists, strict=True) if one == acl}, but=target)
+            self.remove((d for d, one in zip(documents, lists, strict=True) if one == acl), but=target)
 
     def add(self, chunks: Sequence[Chunk]) -> None:
         """Embeds and writes whole documents."""
@@ -138,9 +132,13 @@ class IsolatedIndex:
             target.write(held.replace_schema_metadata(None))
             self._member(name).remove([document_id])
 
-    def remove(self, document_ids: Iterable[str]) -> None:
-        """They are no longer retrieved once this is published."""
-        self._remove(set(document_ids))
+    def remove(self, document_ids: Iterable[str], but: LanceIndex | None = None) -> None:
+        """They are no longer retrieved once this is published, except out of the table ``but``."""
+        wanted = set(document_ids)
+        for name in self._lists():
+            member = self._member(name)
+            if member is not but and (here := wanted & set(member.stored())):
+                member.remove(here)
 
     def publish(self) -> str:
         """Makes everything written visible, table by table; the version of all together."""
@@ -171,12 +169,6 @@ class IsolatedIndex:
             folder = Path(self.path, SETS, name)
             self._open[name] = LanceIndex(folder, self._embedder, self._settings_hash)
         return self._open[name]
-
-    def _remove(self, document_ids: set[str], but: LanceIndex | None = None) -> None:
-        for name in self._lists():
-            member = self._member(name)
-            if member is not but and (here := document_ids & set(member.stored())):
-                member.remove(here)
 
     def _kept(self, version: str) -> dict[str, str]:
         file = self._file(version)
@@ -241,7 +233,3 @@ class Several:
             if any(listed.document_id == document_id for listed in member.documents()):
                 return member
         return None
-
-
-def _named(versions: Mapping[str, str]) -> str:
-    return "isolated-" + hash_value(dict(versions)).rpartition(":")[2][:32]

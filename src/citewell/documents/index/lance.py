@@ -19,11 +19,10 @@ from typing import Any
 
 from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.files import make_folder
-from citewell.core.ports import Embedder, Hit, Vectors
+from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
 from citewell.documents.index import rows
-from citewell.documents.index.conditions import list_of, one_of
-from citewell.documents.index.snapshot import Snapshot
+from citewell.documents.index.snapshot import Snapshot, list_of, one_of
 from citewell.documents.index.views import VIEWS, VIEWS_VERSION
 
 TABLE = "chunks"
@@ -83,7 +82,12 @@ class LanceIndex:
             "settings": settings_hash,
             "views": VIEWS_VERSION,
         }
-        self._table = self._open_or_create(wanted)
+        self._table: Any
+        if TABLE in self._database.list_tables().tables:
+            self._table = self._database.open_table(TABLE)
+        else:
+            form = rows.schema(embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
+            self._table = self._database.create_table(TABLE, schema=form, exist_ok=True)
         self._check(wanted)
         self._index_id = self._metadata()["index_id"]
         if _PUBLISHED not in self._tags():
@@ -126,12 +130,6 @@ class LanceIndex:
                 hint="only versions that records refer to are kept",
             ) from error
         return Snapshot(table, version, self._embedder)
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        """As :meth:`Snapshot.search`, on the published version."""
-        return self.snapshot().search(view, query, vector, limit, where)
 
     def pin(self, version: str) -> None:
         """Keeps ``version`` for ever, because a record names it."""
@@ -269,12 +267,6 @@ class LanceIndex:
 
     # --- inside -----------------------------------------------------------------------------------
 
-    def _open_or_create(self, wanted: Mapping[str, str]) -> Any:
-        form = rows.schema(self._embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
-        if TABLE in self._database.list_tables().tables:
-            return self._database.open_table(TABLE)
-        return self._database.create_table(TABLE, schema=form, exist_ok=True)
-
     def _metadata(self) -> dict[str, str]:
         metadata = self._table.schema.metadata or {}
         return {key.decode(): value.decode() for key, value in metadata.items()}
@@ -319,7 +311,7 @@ class LanceIndex:
         tagged = set(self._tags().values())
         made = {entry["version"]: entry["timestamp"] for entry in self._table.list_versions()}
         now = datetime.now(UTC)
-        oldest = min((_aware(made[number]) for number in tagged if number in made), default=now)
+        oldest = min((made[number].astimezone(UTC) for number in tagged if number in made), default=now)
         self._table.optimize(cleanup_older_than=max(grace, now - oldest + timedelta(milliseconds=1)))
 
 
@@ -330,7 +322,3 @@ def _session() -> Any:
     import lancedb
 
     return lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)

@@ -16,6 +16,7 @@ from citewell.core.ports import Vectors
 from citewell.core.records import Chunk
 from citewell.documents.index.views import VIEWS
 
+_PLAIN = ("chunk_id", "document_id", "document_version", "start_offset", "title", "published_at")
 RESTORED = ["text", "context_chars", "acl", "tags", "rest"]
 
 _encoder = msgspec.json.Encoder()
@@ -47,13 +48,7 @@ def table(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) ->
     """An Arrow table of ``form``; ``vectors`` has one row a chunk for each view."""
     import pyarrow as pa
 
-    columns: dict[str, Any] = {
-        "chunk_id": [chunk.chunk_id for chunk in chunks],
-        "document_id": [chunk.document_id for chunk in chunks],
-        "document_version": [chunk.document_version for chunk in chunks],
-        "start_offset": [chunk.start_offset for chunk in chunks],
-        "title": [chunk.title for chunk in chunks],
-        "published_at": [chunk.published_at for chunk in chunks],
+    columns: dict[str, Any] = {name: [getattr(chunk, name) for chunk in chunks] for name in _PLAIN} | {
         "acl": [list(chunk.acl) for chunk in chunks],
         "tags": [list(chunk.tags) for chunk in chunks],
         "text": [chunk.in_context for chunk in chunks],

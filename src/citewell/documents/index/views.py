@@ -1,9 +1,8 @@
 """The dense views of a chunk: what is embedded of it, three texts from one stretch.
 
-In: a Chunk. Out: its text, a short extract of it, its names and numbers; each with the chunk's
-context in front, for a row of figures means little without its heads. Pure: the same chunk gives
-the same texts. Knows nothing about vectors or storage; a change here must raise ``VIEWS_VERSION``,
-which an index remembers.
+In: a Chunk. Out: its text, a short extract of it, its names and numbers; each with the chunk's context in
+front, for a row of figures means little without its heads. Pure: the same chunk gives the same texts. Knows
+nothing about vectors or storage; a change here must raise ``VIEWS_VERSION``, which an index remembers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The segments of one visual line -> a label and its values, with "$", "(", ")" and "%" glued on.
+"""One visual line -> a label and its values, with "$", "(", ")" and "%" glued on; and the units it prints.
 
-In: :class:`layout.Line`. Out: :class:`Piece` values from left to right. Knows nothing about columns,
-heads or neighbouring lines.
+In: :class:`layout.Line`, or its text. Out: :class:`Piece` values from left to right, or the units as printed,
+without their brackets. Knows nothing about columns, heads or neighbouring lines.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _glued(loose: list[Piece]) -> list[Piece]:
             opening = piece if opening is None else _joined(opening, piece)
             continue
         closes = _CLOSE.fullmatch(piece.text) or (_FOOTNOTE.fullmatch(piece.text) and len(piece.text) < 5)
-        if closes and opening is None and glued and glued[-1].number and _near(glued[-1], piece):
+        if closes and opening is None and glued and glued[-1].number and piece.x0 - glued[-1].x1 < 14:
             glued[-1] = _joined(glued[-1], piece)
             continue
         if opening is not None:
@@ -100,9 +100,28 @@ def _glued(loose: list[Piece]) -> list[Piece]:
     return [piece._replace(number=piece.number and is_number(piece.text)) for piece in glued]
 
 
-def _near(left: Piece, right: Piece) -> bool:
-    return right.x0 - left.x1 < 14
-
-
 def _joined(left: Piece, right: Piece) -> Piece:
     return Piece(left.text + right.text, left.x0, right.x1, True)
+
+
+_UNITS = re.compile(
+    r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|"
+    r"except (?:for )?(?:share|per|ratio|number|percent)|dollars|percentages?|unaudited)\b[^()]*)\)",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
+_BARE_UNITS = re.compile(
+    r"^(?:(?:amounts?|dollars?|shares?|and|are|expressed|stated|u\.?s\.?|\$|€|£|¥)[\s,]*){0,6}in "
+    r"(?:u\.?s\.? )?(?:millions|thousands|billions)\b.{0,80}$",
+    re.IGNORECASE,
+)
+
+
+def units_in(text: str) -> str:
+    """ "In millions, except per share data" of a line that prints units, else ""."""
+    for match in _UNITS.finditer(text):
+        found = match.group(1).strip()
+        if _SCALE.search(found) or "share" in found.lower() or "percent" in found.lower():
+            return found
+    bare = text.strip().strip("()")
+    return bare if _BARE_UNITS.match(bare) else ""

@@ -1,8 +1,7 @@
 """What a PDF says of itself: title, author, date; filings' own words before the file's properties.
 
-In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with
-where it was read. Nothing is invented: a title contains only words of the page. Knows nothing about text
-offsets.
+In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with where it
+was read. Nothing is invented: a title contains only words of the page. Knows nothing about text offsets.
 """
 
 from __future__ import annotations

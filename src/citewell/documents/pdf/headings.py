@@ -34,26 +34,20 @@ _ENUMERATED = re.compile(
     r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
 )
 _CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
-_ENDS_SENTENCE = re.compile(r"[.;,]$")
+_NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
 """Headings known by their type alone stand below those known by a filing's words."""
-
-
-def body_size(pages: list[list[Line]]) -> float:
-    """The type size most letters are set in."""
-    letters: Counter[float] = Counter()
-    for lines in pages:
-        for line in lines:
-            letters[line.size] += len(line.text)
-    return letters.most_common(1)[0][0] if letters else 10.0
 
 
 class Headings:
     """Levels for one document. ``outline`` maps (page, squeezed title) to a depth from 0."""
 
     def __init__(self, pages: list[list[Line]], outline: dict[tuple[int, str], int]) -> None:
-        self.body = body_size(pages)
+        letters = Counter[float]()
+        for line in itertools.chain.from_iterable(pages):
+            letters[line.size] += len(line.text)
+        self.body = letters.most_common(1)[0][0] if letters else 10.0
         self._outline = outline
         self._contents = {
             index + 1
@@ -75,7 +69,7 @@ class Headings:
         strong = line.bold or line.size > self.body + 0.6 or text.isupper()
         if line.page not in self._contents:
             for pattern, level in _LEVELS:
-                if pattern.fullmatch(text) and (strong or text.startswith("PART")) and not _runs_on(text):
+                if pattern.fullmatch(text) and (strong or text.startswith("PART")):
                     return level
         if STATEMENT.fullmatch(text) and (strong or text.istitle()) and len(text) < 120:
             return 3
@@ -89,31 +83,19 @@ class Headings:
         return found + 0.1 * number.group(1).count(".") if found and number else found
 
     def _by_type(self, text: str, line: Line) -> int | None:
-        if (
-            len(text) > 120
-            or _ENDS_SENTENCE.search(text)
-            or text.startswith(("(", "•", "$"))
-            or len(text) < 3
-        ):
-            return None
-        if text.lower().startswith("total"):
+        if not 3 <= len(text) <= 120 or _NO_HEADING.match(text) or text.endswith((".", ";", ",")):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None
-        larger = line.size - self.body
-        if larger > 3:
-            return STYLE_LEVEL + 3
-        if larger > 0.9:
-            return STYLE_LEVEL + 4
-        if line.bold and text.isupper():
-            return STYLE_LEVEL + 5
-        if line.bold and not line.italic:
-            return STYLE_LEVEL + 6
-        if line.bold or (text.isupper() and " " in text):
-            return STYLE_LEVEL + 7
-        if line.italic and len(text) < 80:
-            return STYLE_LEVEL + 8
-        return None
+        ranks = (
+            line.size - self.body > 3,
+            line.size - self.body > 0.9,
+            line.bold and text.isupper(),
+            line.bold and not line.italic,
+            line.bold or (text.isupper() and " " in text),
+            line.italic and len(text) < 80,
+        )
+        return STYLE_LEVEL + 3 + ranks.index(True) if True in ranks else None
 
 
 def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:
@@ -140,10 +122,3 @@ def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]
 def squeezed(text: str) -> str:
     """Letters and digits alone, lower case: how outline titles and printed headings are compared."""
     return re.sub(r"[\W_]+", "", text).lower()
-
-
-def _runs_on(text: str) -> bool:
-    """ "Item 7 of this report, ..." is a sentence that begins like a heading."""
-    return bool(
-        re.match(r"(?:item|note|part)\s+\w+\s*(?:,|\s(?:of|to|in|is|are|for|and|on)\b)", text, re.IGNORECASE)
-    )

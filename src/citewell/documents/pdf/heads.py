@@ -1,14 +1,16 @@
-"""Column heads: which words above a table belong to which of its columns.
+"""Column heads: which words above a table belong to which of its columns; and tables as a page has them.
 
-In: the pieces of the head lines and the columns of figures. Out: one text for each column, the lines
-joined from top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018").
-Knows nothing about rows or documents.
+In: the pieces of the head lines and the columns of figures. Out: one text for each column, the lines joined
+from top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018").
+:class:`DraftTable` is made by :mod:`.tables` and put into the text by :mod:`.writing`. Knows nothing about
+rows or documents.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from citewell.documents.pdf.cells import YEAR, Piece
@@ -78,11 +80,7 @@ def column_heads(
         over = [piece for piece in pieces if stands_over(piece, zone)]
         if len(over) == 1 and len(columns) > 1 and _ASIDE.fullmatch(over[0].text):
             continue
-        spans = (
-            _over_all(over, columns, heads)
-            or _repeated(over, columns, heads)
-            or _shared_out(over, columns, heads, line.ruled)
-        )
+        spans = _repeated(over, columns, heads) or _shared_out(over, columns, heads, line.ruled)
         spans = spans or _spans(over, columns, line.ruled, top=level == len(lines) - 1)
         for piece, (first, last) in zip(over, spans, strict=True):
             for index in range(first, last + 1):
@@ -90,21 +88,9 @@ def column_heads(
     return tuple(heads)
 
 
-def _escaped(words: str) -> str:
-    return words.replace("\\", r"\\")
-
-
 def stands_over(piece: Piece, zone: float) -> bool:
     """Whether a piece above a table heads figures; ``zone`` is where their place begins, points."""
     return _centre(piece) > zone + 1
-
-
-def _over_all(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
-    """A lone year in the middle above heads for every column dates them all."""
-    if len(pieces) != 1 or len(columns) < 2 or not all(below) or not _DATE_PART.fullmatch(pieces[0].text):
-        return []
-    middle = (columns[0].x0 + columns[-1].x1) / 2
-    return [(0, len(columns) - 1)] if abs(_centre(pieces[0]) - middle) < 15 else []
 
 
 def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
@@ -150,7 +136,8 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
         if not words or not PERIOD.search(words) or len(words) > 60:
             continue
         if any(_BARE_YEAR.fullmatch(head) for head in heads):
-            return tuple(_ANY_YEAR.sub(rf"{_escaped(words)} \g<0>", head) for head in heads)
+            words = words.replace("\\", r"\\")
+            return tuple(_ANY_YEAR.sub(rf"{words} \g<0>", head) for head in heads)
     return heads
 
 
@@ -271,3 +258,33 @@ def _centre(piece: Piece) -> float:
 
 def _middle(columns: list[Column], index: int) -> float:
     return (columns[index].x0 + columns[index].x1) / 2
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    """``label`` lines are joined by a space in the text; ``cells`` pair a piece with its column."""
+
+    labels: tuple[tuple[str, Line], ...]
+    cells: tuple[tuple[Piece, int], ...]
+    line: Line
+    x0: float
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        return " ".join(text for text, _ in self.labels)
+
+
+@dataclass(frozen=True)
+class DraftTable:
+    """``before`` are head lines, kept as lines of their own; ``heads`` has one text per column."""
+
+    before: tuple[Line, ...]
+    rows: tuple[DraftRow, ...]
+    heads: tuple[str, ...]
+    columns: tuple[Column, ...]
+    title: str = ""
+    units: str = ""
+
+
+Block = Line | DraftTable

@@ -1,9 +1,8 @@
 """Words of a page -> visual lines in reading order, each cut into segments at wide gaps.
 
-In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one.
-A page is read across unless a band of it is clearly two columns of prose: tables also have white
-columns, so a split needs full lines of words on both sides.
-Knows nothing about tables, headings or documents.
+In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one. A
+page is read across unless a band of it is clearly two columns of prose: tables also have white columns, so a
+split needs full lines of words on both sides. Knows nothing about tables, headings or documents.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _ENUMERATOR = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z]\.?|\(?[a-z0-9]{1,3
 
 
 class Segment(NamedTuple):
-    """Words that stand together. ``broken``: a dot leader stood before the next segment."""
+    """Words that stand together."""
 
     text: str
     x0: float
@@ -77,13 +76,8 @@ def read_lines(page: PageWords, number: int) -> list[Line]:
     if len(turned) > len(upright):
         # A landscape table on a portrait page: quarter-turned writing is read in its own direction.
         turned, upright = upright, turned
-    lines: list[Line] = []
-    column = 0
-    for region in _regions(upright, depth=0):
-        lines.extend(_lines(region, column, number))
-        column += 1
-    if turned:
-        lines.extend(_lines(turned, column, number))
+    regions = [*_regions(upright, depth=0), *([turned] if turned else ())]
+    lines = [line for column, region in enumerate(regions) for line in _lines(region, column, number)]
     return _ruled(lines, page.rules) if page.rules else lines
 
 
@@ -125,8 +119,8 @@ def _split(words: list[Word], gutter: float, depth: int) -> list[list[Word]]:
     found: list[list[Word]] = []
     across: list[Word] = []
     for crossing, band in _bands(words, gutter):
-        sides = None if crossing else _sides(band, gutter)
-        if sides is None:
+        sides = [word for word in band if word.x0 < gutter], [word for word in band if word.x0 >= gutter]
+        if crossing or not all(map(_stands_alone, sides)):
             across.extend(band)
             continue
         if across:
@@ -164,14 +158,8 @@ def _gutters(words: list[Word]) -> list[float]:
 
 def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
     """Stretches from top to bottom: those whose lines cross the gutter, and those that leave it white."""
-    bands: list[tuple[bool, list[Word]]] = []
-    for row in _rows(words):
-        crossing = _crosses(row, gutter)
-        if bands and bands[-1][0] == crossing:
-            bands[-1][1].extend(row)
-        else:
-            bands.append((crossing, list(row)))
-    return bands
+    runs = itertools.groupby(_rows(words), key=lambda row: _crosses(row, gutter))
+    return [(crossing, list(itertools.chain.from_iterable(rows))) for crossing, rows in runs]
 
 
 def _crosses(row: list[Word], gutter: float) -> bool:
@@ -183,12 +171,6 @@ def _crosses(row: list[Word], gutter: float) -> bool:
     if edge.x1 > gutter:
         return True
     return bool(right) and min(word.x0 for word in right) - edge.x1 < 0.8 * edge.size
-
-
-def _sides(band: list[Word], gutter: float) -> tuple[list[Word], list[Word]] | None:
-    left = [word for word in band if word.x0 < gutter]
-    right = [word for word in band if word.x0 >= gutter]
-    return (left, right) if _stands_alone(left) and _stands_alone(right) else None
 
 
 def _stands_alone(words: list[Word]) -> bool:
@@ -239,13 +221,8 @@ def _rows(words: list[Word]) -> list[list[Word]]:
 
 
 def _lines(words: list[Word], column: int, number: int) -> list[Line]:
-    lines = []
-    for row in _rows(words):
-        row.sort(key=lambda word: word.x0)
-        line = _line(row, column, number)
-        if line is not None:
-            lines.append(line)
-    return lines
+    rows = (sorted(row, key=lambda word: word.x0) for row in _rows(words))
+    return [line for row in rows if (line := _line(row, column, number)) is not None]
 
 
 def _line(row: list[Word], column: int, number: int) -> Line | None:

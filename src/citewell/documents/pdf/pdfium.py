@@ -90,7 +90,8 @@ class PageCalls:
         if len(text) == count and written - 1 == count:
             return text
         get = self._call["FPDFText_GetUnicode"]
-        return "".join(_character(get(self._textpage, index)) for index in range(count))
+        codes = (get(self._textpage, index) for index in range(count))
+        return "".join(chr(c) if c <= 0x10FFFF and not 0xD800 <= c < 0xE000 else "\ufffd" for c in codes)
 
     def mapped(self, index: int) -> bool:
         """Whether the font says which character this is; else its code stands for it."""
@@ -208,7 +209,3 @@ class PageCalls:
             bounds(item, *self._float_at)
             a, b, c, d = self._floats[:4]
             yield a, b, c, d
-
-
-def _character(code: int) -> str:
-    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
@@ -70,15 +71,21 @@ class PdfReader:
             for reason, characters in page.hidden.items():
                 hidden.setdefault(reason, Counter())[number] += characters
         if not any(page.lines for page in pages):
+            counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
+            left_out = f" (characters left out: {counts})" if counts else ""
             raise EmptyDocumentError(
-                f"none of its {count} pages contains visible text{_hidden_words(hidden)}",
+                f"none of its {count} pages contains visible text{left_out}",
                 hint="it looks like a scan: run it through OCR that writes visible or searchable text, "
                 "then ingest the result",
             )
         own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
         written = write(own.lines, [page.size for page in pages], _outline(pdf))
         lost = _lost(pages, own.lines, written)
-        notes = [*_page_notes(pages, lost), *_hidden_notes(hidden)]
+        notes = _page_notes(pages, lost)
+        notes += [
+            f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
+            for reason, where in sorted(hidden.items())
+        ]
         if own.set_aside:
             shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
             lines, characters = sum(own.set_aside.values()), sum(own.characters)
@@ -211,28 +218,10 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
     return notes
 
 
-def _hidden_notes(hidden: dict[str, Counter[int]]) -> list[str]:
-    return [
-        f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
-        for reason, where in sorted(hidden.items())
-    ]
-
-
-def _hidden_words(hidden: dict[str, Counter[int]]) -> str:
-    if not hidden:
-        return ""
-    counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
-    return f" (characters left out: {counts})"
-
-
 def _ranges(numbers: list[int]) -> str:
     """[3, 4, 5, 9] -> "pages 3-5, 9"."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
+    runs = (list(run) for _, run in groupby(enumerate(numbers), key=lambda place: place[1] - place[0]))
+    spans = [(run[0][1], run[-1][1]) for run in runs]
     shown = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans[:12])
     more = f" and {len(spans) - 12} more ranges" if len(spans) > 12 else ""
     return f"page{'s' if len(numbers) > 1 else ''} {shown}{more}"

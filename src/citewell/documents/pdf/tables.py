@@ -1,9 +1,8 @@
 """Finds the tables among the lines of one stretch of a page.
 
-In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or
-:class:`DraftTable` with rows, columns, heads, title and units. A table is a run of lines whose figures
-stand in the same columns; label lines between them belong to it, prose ends it.
-Knows nothing about documents or offsets.
+In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or :class:`DraftTable`
+with rows, columns, heads, title and units. A table is a run of lines whose figures stand in the same columns;
+label lines between them belong to it, prose ends it. Knows nothing about documents or offsets.
 """
 
 from __future__ import annotations
@@ -12,12 +11,19 @@ import itertools
 import re
 from dataclasses import dataclass, field, replace
 
-from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
-from citewell.documents.pdf.drafts import Block, DraftRow, DraftTable
+from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT
-from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stands_over, stub_prefix
+from citewell.documents.pdf.heads import (
+    Block,
+    Column,
+    DraftRow,
+    DraftTable,
+    column_heads,
+    is_head_line,
+    stands_over,
+    stub_prefix,
+)
 from citewell.documents.pdf.layout import Line
-from citewell.documents.pdf.units import units_in
 
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
@@ -361,7 +367,8 @@ def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
             following = next((other for other in rows[index + 1 :] if other.cells and other.labels), None)
             flat = following is not None and following.x0 <= row.x0 + _MARGIN
             stack = [item for item in stack if not item[1] and row.x0 > item[0].x0 + 1]
-            if row.labels and (not flat or _is_caption(row)):
+            caption = row.label.endswith(":") or row.label.isupper()
+            if row.labels and (not flat or caption or row.labels[0][1].bold):
                 stack.append((row, flat))
             grouped.append(row)
             continue
@@ -372,10 +379,6 @@ def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
         if row.label.lower().startswith(("total", "net cash")):
             stack = [item for item in stack if not item[1]]
     return tuple(grouped)
-
-
-def _is_caption(row: DraftRow) -> bool:
-    return row.label.endswith(":") or row.label.isupper() or row.labels[0][1].bold
 
 
 def _printed_alike(parent: DraftRow, row: DraftRow) -> bool:

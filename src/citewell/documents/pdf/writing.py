@@ -11,10 +11,13 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
+import msgspec
+
 from citewell.core.records import Box, Cell, Page, Row, Section, Table
-from citewell.documents.pdf.cells import BULLET, pieces_of
-from citewell.documents.pdf.drafts import DraftRow, DraftTable
+from citewell.documents.canonical import closed_sections
+from citewell.documents.pdf.cells import BULLET, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
+from citewell.documents.pdf.heads import DraftRow, DraftTable
 from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
@@ -26,7 +29,6 @@ from citewell.documents.pdf.paragraphs import (
     vocabulary,
 )
 from citewell.documents.pdf.tables import find_tables
-from citewell.documents.pdf.units import units_in
 
 _CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 
@@ -62,8 +64,8 @@ class _Writer:
         self._at = 0
         self._boxes: list[Box] = []
         self._starts: list[int] = []
-        self._stack: list[tuple[float, str, int]] = []
-        self._marks: list[tuple[int, tuple[str, ...]]] = []
+        self._stack: list[tuple[float, str]] = []
+        self._marks: list[tuple[tuple[str, ...], int]] = []
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
         self._recent: list[str] = []
@@ -79,7 +81,7 @@ class _Writer:
             Page(number=i + 1, start=start, end=end, width=round(size.width, 2), height=round(size.height, 2))
             for i, (start, end, size) in enumerate(zip(self._starts, ends, self._sizes, strict=True))
         )
-        sections = _sections(self._marks, len(text))
+        sections = closed_sections(self._marks, len(text))
         return Written(text, pages, tuple(self._boxes), sections, tuple(self._tables))
 
     # --- pages and paragraphs -------------------------------------------------------------------
@@ -166,9 +168,9 @@ class _Writer:
         if kept != last:
             self._text[-1] = self._text[-1][: len(self._text[-1]) - (len(last) - len(kept))]
             self._at -= len(last) - len(kept)
-            self._boxes[-1] = _shortened(self._boxes[-1], len(last) - len(kept))
-        self._text.append(between)
-        self._at += len(between)
+            box = self._boxes[-1]
+            self._boxes[-1] = msgspec.structs.replace(box, end=box.end - (len(last) - len(kept)))
+        self._say(between)
         if across:
             self._starts[-1] = self._at
         self._put(text, line)
@@ -179,7 +181,7 @@ class _Writer:
         if self._open is None:
             return
         paragraph, self._open = self._open, None
-        self._newline()
+        self._say("\n")
         text = paragraph.text
         if paragraph.level is not None:
             first = text.split("\t", 1)[0]
@@ -189,13 +191,12 @@ class _Writer:
 
     def _enter(self, level: float, text: str, start: int) -> None:
         whole = _CONTINUED.sub("", text)
-        if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title, _ in self._stack):
+        if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title in self._stack):
             return  # the same section goes on
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
-        self._stack.append((level, text, start))
-        path = tuple(title for _, title, _ in self._stack)
-        self._marks.append((start, path))
+        self._stack.append((level, text))
+        self._marks.append((tuple(title for _, title in self._stack), start))
 
     # --- tables ---------------------------------------------------------------------------------
 
@@ -204,7 +205,7 @@ class _Writer:
         start = self._at
         for line in draft.before:
             self._put("\t".join(segment.text for segment in line.segments), line)
-            self._newline()
+            self._say("\n")
         rows = tuple(self._row(row, draft.heads) for row in draft.rows)
         title, units = draft.title or self._title(), draft.units or self._units()
         self._last_table = replace(draft, title=title, units=units)
@@ -230,21 +231,18 @@ class _Writer:
         start = self._at
         for index, (text, line) in enumerate(row.labels):
             if index:
-                self._text.append(" ")
-                self._at += 1
+                self._say(" ")
             self._put(text, line, only_label=bool(row.cells))
         cells = []
         for index, (piece, column) in enumerate(row.cells):
             if index or row.labels:
-                self._text.append("\t")
-                self._at += 1
+                self._say("\t")
             at = self._at
-            self._text.append(piece.text)
-            self._at += len(piece.text)
+            self._say(piece.text)
             cells.append(Cell(start=at, end=self._at, head=heads[column] if heads else ""))
             self._boxes.append(_box(at, self._at, row.line, piece.x0, piece.x1))
         end = self._at
-        self._newline()
+        self._say("\n")
         return Row(start=start, end=end, label=row.label, cells=tuple(cells), group=row.group)
 
     def _title(self) -> str:
@@ -270,25 +268,11 @@ class _Writer:
     def _put(self, text: str, line: Line, only_label: bool = False) -> None:
         right = line.segments[0].x1 if only_label else line.x1
         self._boxes.append(_box(self._at, self._at + len(text), line, line.x0, right))
+        self._say(text)
+
+    def _say(self, text: str) -> None:
         self._text.append(text)
         self._at += len(text)
-
-    def _newline(self) -> None:
-        self._text.append("\n")
-        self._at += 1
-
-
-def _sections(marks: list[tuple[int, tuple[str, ...]]], length: int) -> tuple[Section, ...]:
-    """A section lasts until the next heading that does not stand under it."""
-    ends = [length] * len(marks)
-    waiting: list[int] = []
-    for index, (start, path) in enumerate(marks):
-        while waiting and len(marks[waiting[-1]][1]) >= len(path):
-            ends[waiting.pop()] = start
-        waiting.append(index)
-    return tuple(
-        Section(path=path, start=start, end=end) for (start, path), end in zip(marks, ends, strict=True)
-    )
 
 
 def _shown(line: Line) -> str:
@@ -313,7 +297,3 @@ def _box(start: int, end: int, line: Line, x0: float, x1: float) -> Box:
         x1=round(x1, 1),
         y1=round(line.base + 0.78 * line.size, 1),
     )
-
-
-def _shortened(box: Box, by: int) -> Box:
-    return Box(start=box.start, end=box.end - by, page=box.page, x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1)

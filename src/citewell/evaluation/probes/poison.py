@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from citewell.answering.journal import Ask
-from citewell.core.config import Verification
+from citewell.core.config import Documents, Verification
 from citewell.core.ports import Entailer
 from citewell.core.records import AuditRecord, Chunk, Document, Found, Passage, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
-from citewell.documents.evidence.memory import MemoryEvidence
-from citewell.documents.text import TextReader
+from citewell.documents.detect import PLAIN
+from citewell.documents.evidence.catalogue import MemoryEvidence
+from citewell.documents.reading import read_as
 from citewell.evaluation.probes.editing import INVENTED, fact_pattern, swap_for
 from citewell.retrieval import Filters, Retrieved
 from citewell.retrieval.gate import GateResult
@@ -101,7 +102,7 @@ def poisoned(kind: Poison, target: Target, count: int) -> list[Document]:
     made = []
     for number, text in enumerate(texts):
         name = f"{FOLDER}{kind.value}/{target.id}-{number}.txt"
-        document = TextReader().read(text.encode(), document_id=name, uri="")
+        document = read_as(PLAIN, text.encode(), Documents(), document_id=name, uri="")
         if kind is Poison.OUTDATED:
             published = Found(value=f"{OUTDATED}-01-01", origin="the poisoning probe")
             document = msgspec.structs.replace(document, published_at=published)
