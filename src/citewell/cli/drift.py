@@ -18,14 +18,11 @@ if TYPE_CHECKING:
 
 
 @command(evaluation)
-def drift(
-    kb: KnowledgeBase, since: str = "90d", by: str = "week", of: str = "all", canary: Path | None = None
-) -> Found:
+def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path | None = None) -> Found:
     """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
     if an alert fires.
 
     --by: day or week.
-    --of: all, document, source, topic or configuration.
     --canary CASES: First measure retrieval on these cases and seal the result.
     """
     from citewell.evaluation import drift as drifting
@@ -38,7 +35,7 @@ def drift(
         )
         for note in found.notes:
             aside(f"note: {note}")
-    moved = drifting.drift(kb, since=since, by=by, of=of)
+    moved = drifting.drift(kb, since=since, by=by)
     firing = any(one.state == "firing" for one in moved.alerts)
     return Found(moved, lambda: _tell(moved), FAILED if firing else OK)
 
@@ -48,18 +45,15 @@ def _tell(moved: Drift) -> None:
         say("No records found.")
     else:
         periods = sorted({point.period for point in moved.points})
-        cells = {(point.measure, point.group, point.period): point for point in moved.points}
-        names = sorted({(point.measure, point.group) for point in moved.points})
-        columns([("measure", moved.of, *periods)] + [
-            (measure, group, *(_cell(cells.get((measure, group, period))) for period in periods))
-            for measure, group in names
-        ])  # fmt: skip
-    if moved.left_out:
-        say(f"{moved.left_out} smaller groups not shown")
+        cells = {(point.measure, point.period): point for point in moved.points}
+        rows = [
+            (measure, *(_cell(cells.get((measure, period))) for period in periods))
+            for measure in sorted({point.measure for point in moved.points})
+        ]
+        columns([("measure", *periods), *rows])
     for change in moved.changes:
-        where = f" ({change.group})" if moved.of != "all" else ""
         say(
-            f"changed: {change.measure}{where} from {change.before:.3g} to {change.after:.3g}"
+            f"changed: {change.measure} from {change.before:.3g} to {change.after:.3g}"
             f" as of {change.period} (p {change.p:.2g})"
         )
     for one in moved.alerts:

@@ -61,7 +61,6 @@ def list_(
     kb: KnowledgeBase,
     state: str = "open",
     cause: str = "",
-    topic: str = "",
     document: str = "",
     since: str = "",
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
@@ -73,7 +72,7 @@ def list_(
     --document D: Only answers that rest on this document.
     --limit: Items per page.
     """
-    chosen = {"state": state, "cause": cause, "topic": topic, "document": document, "cursor": cursor}
+    chosen = {"state": state, "cause": cause, "document": document, "cursor": cursor}
     page = kb.review.queue(**chosen, since=_moment(kb, since), limit=limit, reader=reader)
 
     def tell() -> None:
@@ -94,12 +93,12 @@ def list_(
 def groups(
     kb: KnowledgeBase, by: str = "cause", state: str = "open", since: str = "", reader: str = ""
 ) -> Found:
-    """Group the answers to review by cause, topic or document, with counts.
+    """Group the answers to review by cause or document, with counts.
 
-    --by: cause, topic or document.
+    --by: cause or document.
     """
     found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
-    rows = [(str(g.n), g.name, _counts(g.stages), g.requests[0]) for g in found]
+    rows = [(str(g.n), g.name, _counts(g.stages), g.newest) for g in found]
     head = ("n", by, "stages", "newest")
     return Found({"groups": found}, lambda: columns([head, *rows]) if rows else say("Nothing to review."))
 
