@@ -20,7 +20,7 @@ from citewell.core.access import Caller, Role
 from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
-from citewell.evaluation.drift import canary, drift, drift_metrics
+from citewell.evaluation.drift import canary, drift, drift_lately
 from citewell.evaluation.drift.series import change_points
 from citewell.knowledge.home import KnowledgeBase
 
@@ -218,11 +218,11 @@ def test_metrics_leave_no_entry(home: Path) -> None:
     fill(home, [BAD])
     with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
         size = SqliteLog(home / "audit.sqlite").size()
-        found = {(m.name, m.labels.get("measure", "")): m.value for m in drift_metrics(kb)}
+        found = drift_lately(kb)
         assert SqliteLog(home / "audit.sqlite").size() == size
-    assert found["drift", "abstention"] == pytest.approx(2 / 3)
-    assert found["drift_records", "abstention"] == 30
-    assert found["alert_firing", ""] == 1.0
+    (abstention,) = [point for point in found.points if point.measure == "abstention"]
+    assert (abstention.value, abstention.n, abstention.period) == (pytest.approx(2 / 3), 30, "7d")
+    assert [alert.state for alert in found.alerts] == ["firing"]
 
 
 # --- the canary, the command ----------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_a_canary_that_finds_nothing_is_not_precise_and_another_file_is_another_
         assert canary(kb, (found, lost)).precision == 0.5
         assert canary(kb, (found,)).precision == 1.0
         points = {point.measure: point for point in drift(kb, by="day").points}
-        metrics = {m.labels.get("measure"): m.value for m in drift_metrics(kb) if m.name == "drift"}
+        metrics = {point.measure: point.value for point in drift_lately(kb).points}
     hit = points["canary_hit"]
     assert (hit.value, hit.n, hit.high) == (1.0, 1, 1.0)
     assert hit.low == pytest.approx(0.025)  # one of one is no certainty

@@ -8,7 +8,7 @@ transports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -317,8 +317,9 @@ def _with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:
     head says nothing of a year. ``spans`` are half-open ranges of ``document.text``."""
     lines: list[str] = []
     rows: dict[int, tuple[Table, list[Row]]] = {}
+    everything = [(table, row) for table in document.tables for row in table.rows if row.cells]
     for start, end in spans:
-        held = [(table, row) for table, row in _rows(document) if row.start < end and start < row.end]
+        held = [(table, row) for table, row in everything if row.start < end and start < row.end]
         for table, row in held:
             known = rows.setdefault(table.start, (table, []))[1]
             known += [row] if row not in known else []
@@ -330,10 +331,6 @@ def _with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:
         lines += ["\t".join(["", *heads])] if any(heads) else []
         lines += [document.text[row.start : row.end] for row in found]
     return "\n".join(line for line in lines if line.strip(" "))
-
-
-def _rows(document: Document) -> Iterable[tuple[Table, Row]]:
-    return ((table, row) for table in document.tables for row in table.rows if row.cells)
 
 
 def _place(

@@ -1,7 +1,7 @@
 """Drift: what the audit log alone says of quality over time, where it changed, and what to be alarmed about.
 
 In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period,
-change points and alerts; metrics for a scraper; the canary's retrieval, measured and sealed, so that
+change points and alerts; the canary's retrieval, measured and sealed, so that
 it stands in the log too. What evaluations asked is left out. Knows nothing about terminals, charts or HTTP.
 """
 
@@ -68,15 +68,6 @@ class Drift(Record, frozen=True, kw_only=True):
     alerts: tuple[Alert, ...]
 
 
-class Metric(Record, frozen=True, kw_only=True):
-    """One gauge of a scrape, without the prefix of the product; None where too little was seen."""
-
-    name: str
-    help: str
-    labels: dict[str, str]
-    value: float | None
-
-
 class Canary(Record, frozen=True, kw_only=True):
     """Of the cases that have spans; ``unscored`` are those whose spans stand nowhere, ``notes`` say which.
     ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
@@ -105,42 +96,35 @@ def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week") -> Drift:
     kb.caller.must(Role.AUDITOR, to="see how quality moves")
     if by not in BY:
         raise UsageError(f"unknown period {by!r}", hint=f"one of {', '.join(BY)}")
+    return _drift(kb, since, by, BY[by], reader=kb.caller.user)
+
+
+def drift_lately(kb: KnowledgeBase) -> Drift:
+    """The last seven days as one period, over all records, for a scraper: only numbers are read, no entry is
+    left."""
+    return _drift(kb, WINDOW, WINDOW, lambda timestamp: WINDOW, reader=None)
+
+
+def _drift(
+    kb: KnowledgeBase, since: str, by: str, period: Callable[[str], str], *, reader: str | None
+) -> Drift:
     rules, start = _rules(kb), moment(since, kb.now())
-    log = _read(kb, [start, *(rule.since for rule in rules)], reader=kb.caller.user)
+    log = _read(kb, [start, *(rule.since for rule in rules)], reader=reader)
     series: dict[str, list[tuple[str, list[float]]]] = defaultdict(list)
-    for (measure, period), values in sorted(log.values(start, BY[by]).items()):
-        series[measure].append((period, values))
+    for (measure, when), values in sorted(log.values(start, period).items()):
+        series[measure].append((when, values))
     return Drift(
         by=by,
         since=start,
         records=sum(one.timestamp >= start for one in log.told),
         points=tuple(
-            Point(period=period, measure=measure, n=len(values), **_summed(measure, values)._asdict())
+            Point(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
             for measure, periods in series.items()
-            for period, values in periods
+            for when, values in periods
         ),
         changes=change_points(series),
         alerts=_alerts(kb, rules, log),
     )
-
-
-def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
-    """Of the last seven days, over all records, for a scraper: only numbers are read, no entry is left."""
-    rules, start = _rules(kb), moment(WINDOW, kb.now())
-    log = _read(kb, [start, *(rule.since for rule in rules)], reader=None)
-    found = []
-    for (measure, window), values in sorted(log.values(start, lambda timestamp: WINDOW).items()):
-        labels = {"measure": measure, "window": window}
-        for name, help_, number in (
-            ("drift", "Quality by the audit log", _summed(measure, values).value),
-            ("drift_records", "Records behind it", float(len(values))),
-        ):
-            found.append(Metric(name=name, help=help_, labels=labels, value=number))
-    for alert in _alerts(kb, rules, log):
-        state = {"firing": 1.0, "quiet": 0.0}.get(alert.state)
-        help_ = "1 while an alert rule fires"
-        found.append(Metric(name="alert_firing", help=help_, labels={"rule": alert.rule}, value=state))
-    return tuple(found)
 
 
 # --- reading --------------------------------------------------------------------------------------

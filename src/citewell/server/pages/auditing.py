@@ -259,16 +259,11 @@ def _series(points: Sequence[drift.Point], measure: str) -> list[charts.Point]:
     """A point for each period of all ``points``, without a value where this was not measured."""
     taken = {one.period: one for one in points if one.measure == measure}
     scale = 0.001 if measure == SECONDS else 1.0
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else value * scale
-
     series = []
     for period in sorted({point.period for point in points}):
-        one = taken.get(period)
-        if one is None:
+        if (one := taken.get(period)) is None:
             series.append(charts.Point(label=period, value=None))
         else:
-            value, low, high = scaled(one.value), scaled(one.low), scaled(one.high)
-            series.append(charts.Point(label=period, value=value, low=low, high=high, n=one.n))
+            low, high = (None if end is None else end * scale for end in (one.low, one.high))
+            series.append(charts.Point(period, one.value * scale, low, high, one.n))
     return series
