@@ -15,7 +15,7 @@ setup: .venv/ready
 	touch $@
 
 demo: setup
-	$(BIN)/python -m citewell.cli.demo
+	$(BIN)/python -m benchmarks.demo
 
 test: setup
 	$(BIN)/python -m pytest -m "not slow"

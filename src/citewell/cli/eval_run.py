@@ -144,17 +144,16 @@ def _evaluate(
     top_k: int | None = None,
 ) -> Run:
     """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
-    home. With ``out``, an interrupted run of the same cases is resumed."""
+    home."""
     from citewell.evaluation.cases import load_answers, load_cases
-    from citewell.evaluation.results import Keeper, write_run
+    from citewell.evaluation.results import write_run
     from citewell.evaluation.running import evaluate_home, evaluate_recorded
 
     refuse_unwritable(out)
     cases = load_cases(path)
-    keeper = Keeper(out) if out is not None else None
     with progress_bar() as progress:
         if answers is None:
-            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
+            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress)
         else:
             recorded, digest = load_answers(answers, cases)
             unknown = sorted(set(recorded) - {case.id for case in cases})
@@ -163,12 +162,9 @@ def _evaluate(
                 aside(f"note: {told}, for example {unknown[0]!r}")
             found = home.open() if home.path.is_dir() else None
             parts = found.parts if found is not None else home.parts()
-            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress, keeper=keeper)
-    if out is not None and keeper is not None:
-        if keeper.found:
-            aside(f"note: resumed an interrupted run; {keeper.found} cases were already done")
+            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress)
+    if out is not None:
         write_run(made, out)
-        keeper.finish()
     return made
 
 

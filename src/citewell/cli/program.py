@@ -37,7 +37,7 @@ def _root(
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
     *("audit", "questions", "receipts", "revisits", "retention", "feedback", "review"),
-    *("eval_run", "casefiles", "probes", "spotcheck", "drift", "calibrate", "serve", "mcp"),
+    *("eval_run", "casefiles", "probes", "drift", "calibrate", "serve", "mcp"),
 ):
     import_module(f"citewell.cli.{module}")
 
