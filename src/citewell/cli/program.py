@@ -36,7 +36,7 @@ def _root(
 
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
-    *("audit", "questions", "receipts", "revisits", "retention", "feedback", "review"),
+    *("audit", "questions", "audit_uses", "review"),
     *("eval_run", "casefiles", "probes", "drift", "calibrate", "serve", "mcp"),
 ):
     import_module(f"citewell.cli.{module}")
