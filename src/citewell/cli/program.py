@@ -37,7 +37,7 @@ def _root(
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
     *("audit", "questions", "audit_uses", "review"),
-    *("eval_run", "casefiles", "probes", "drift", "calibrate", "serve", "mcp"),
+    *("eval_run", "casefiles", "probes", "drift", "calibrate", "serve"),
 ):
     import_module(f"citewell.cli.{module}")
 

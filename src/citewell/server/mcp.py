@@ -118,10 +118,12 @@ class CitationCheck(BaseModel):
 
     found: bool
     status: str
-    failure: str
+    failure: str = ""
     reason: str
-    support: float | None = Field(description="probability of supporting the claim; the threshold is 0.5")
-    places: list[Place]
+    support: float | None = Field(
+        default=None, description="probability of supporting the claim; the threshold is 0.5"
+    )
+    places: list[Place] = []
 
 
 class PastAnswer(BaseModel):
@@ -290,24 +292,21 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
     located = locate(quote, document_id, {document_id: document.text})
     if not located.spans:
         failure = located.failure.value if located.failure else ""
-        return CitationCheck(
-            found=False, status="BROKEN", failure=failure, reason=located.reason, support=None, places=[]
-        )
+        return CitationCheck(found=False, status="BROKEN", failure=failure, reason=located.reason)
     source = {"id": document_id, "text": _with_heads(document, located.spans)}
     checked = msgspec.json.decode(kb.verify_line(msgspec.json.encode({"claim": claim, "sources": [source]})))
-    nothing: dict[str, Any] = {
-        "status": "UNCHECKED",
-        "reason": "the text contains no claim to check",
-        "support": None,
-    }
-    verdict = checked["claims"][0]["verdict"] if checked["claims"] else nothing
+    places = [_place(document_id, document.version, start, end) for start, end in located.spans]
+    if not checked["claims"]:
+        nothing = "the text contains no claim to check"
+        return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)
+    verdict = checked["claims"][0]["verdict"]
     return CitationCheck(
         found=True,
         status=verdict["status"],
         failure=verdict.get("failure") or "",
         reason=verdict["reason"],
         support=verdict["support"],
-        places=[_place(document_id, document.version, start, end) for start, end in located.spans],
+        places=places,
     )
 
 
