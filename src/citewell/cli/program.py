@@ -36,8 +36,8 @@ def _root(
 
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
-    *("audit", "questions", "audit_uses", "review"),
-    *("eval_run", "casefiles", "probes", "drift", "calibrate", "serve"),
+    *("audit", "audit_uses", "review"),
+    *("eval_run", "casefiles", "probes", "calibrate", "serve"),
 ):
     import_module(f"citewell.cli.{module}")
 

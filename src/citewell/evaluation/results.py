@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.core.display import table_html
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 from citewell.evaluation.cases import write_file
@@ -145,18 +144,6 @@ class Run(Record, frozen=True, kw_only=True):
     cases: tuple[Outcome, ...] = ()
     notes: tuple[str, ...] = ()
     timings: Timings = Timings()
-
-    def _repr_html_(self) -> str:
-        """How a notebook shows it: the measures; a value that was not taken is said to be none."""
-
-        def said(value: float | None) -> str:
-            return "not measured" if value is None else f"{value:.3f}"
-
-        rows = (
-            (one.name, said(one.value), f"{said(one.low)} to {said(one.high)}", str(one.n), str(one.unscored))
-            for one in self.measures
-        )
-        return table_html(("measure", "value", "95 % interval", "n", "unscored"), rows)
 
     def measure(self, name: str) -> Result | None:
         """By name, those of time among them; None when the run has none of that name."""
