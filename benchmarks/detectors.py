@@ -2,9 +2,9 @@
 [--judge openai:MODEL --judged 25]``.
 
 In: CITEWELL_DATA; for a judge what its line needs (OPENAI_BASE_URL, a key). Out:
-docs/measurements/detectors.{md,json}: four ways to call a claim unsupported over the eight grounding sets
-that shaped no weights, coefficients or thresholds (``benchmarks.judged``), at most so many rows a set, drawn
-with a seed; a judge, which is slow, beside the others on the first of them.
+docs/measurements/detectors.{md,json}: ``citewell eval probe detectors`` over the eight grounding sets that
+shaped no weights, coefficients or thresholds (``benchmarks.judged``), at most so many rows a set, drawn with
+a seed; a judge, which is slow, beside the others on the first of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks.detecting import (
+from benchmarks.judged import GROUNDING, judged
+from benchmarks.reporting import code, data_folder, table, write
+from citewell.core.identity import plain
+from citewell.evaluation.cases import LabelledClaim
+from citewell.evaluation.intervals import clopper_pearson
+from citewell.evaluation.probes.detectors import (
     DetectorReport,
     cosine,
     judged_by,
@@ -21,11 +26,6 @@ from benchmarks.detecting import (
     verified,
     word_overlap,
 )
-from benchmarks.judged import GROUNDING, judged
-from benchmarks.reporting import code, data_folder, table, write
-from citewell.core.identity import plain
-from citewell.evaluation.cases import LabelledClaim
-from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.results import Result
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.embedder import OnnxEmbedder
@@ -62,7 +62,7 @@ def main() -> None:
     )
 
 
-UNJUDGED = "No judge was run here; `--judge openai:MODEL` puts one beside them."
+UNJUDGED = "No judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them."
 
 
 def _judged(reports: Sequence[DetectorReport], line: str, rows: int) -> str:

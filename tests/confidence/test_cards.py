@@ -44,6 +44,7 @@ def card(**changes: object) -> Card:
         config=conduct_of(CONFIG),
         labelled=(),
         promises=(),
+        weighing=None,
         settings={"verification.support_threshold": 0.8, "confidence.answer": 0.9},
     )
     return msgspec.structs.replace(made, **changes)

@@ -35,8 +35,8 @@ The lighthouse has a clock that can be seen from the town.
 QUESTIONS = ("When was the harbour of Lindau opened?", "What does the lighthouse have?")
 
 
-def run(*words: object):  # type: ignore[no-untyped-def]
-    return CliRunner().invoke(app, [str(word) for word in words])
+def run(*words: object, typed: str = ""):  # type: ignore[no-untyped-def]
+    return CliRunner().invoke(app, [str(word) for word in words], input=typed)
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +235,14 @@ def test_an_answer_is_drawn_with_all_its_claims_one_after_the_other(kb: Knowledg
         assert not there or there[1] == there[0] + 1
 
 
+def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
+    result = run("--home", kb.home, "eval", "sample", "--by", "rita", typed="what\ns\nn\n")
+    assert result.exit_code == 0, result.output
+    assert "Type s, p, n, c or q." in result.output
+    assert "They agree on 50.0%" in result.output
+    assert "verified" not in result.output.lower().split("people and the verifier")[0]
+
+
 def test_each_sample_is_counted_by_itself(kb: KnowledgeBase) -> None:
     """What was judged in another sample says nothing of how often this one would draw it."""
     first, again = draw(kb, n=10, seed=1), draw(kb, n=10, seed=2)
@@ -246,3 +254,13 @@ def test_each_sample_is_counted_by_itself(kb: KnowledgeBase) -> None:
     record_label(kb, again.sample_id, again.items[0].item_id, "not")
     told = agreement(kb)
     assert (told.n, told.raw) == (1, 0.0)
+
+
+def test_a_sample_counts_as_far_as_it_was_judged(kb: KnowledgeBase) -> None:
+    run("--home", kb.home, "eval", "sample", "--by", "rita", typed="s\nq\n")
+    assert agreement(kb).n == 1
+    result = run("--home", kb.home, "eval", "sample", "--by", "rita", typed="s\n")
+    assert "1 of 1" in result.output
+    assert agreement(kb).n == 2
+    other = run("--home", kb.home, "eval", "sample", "--by", "otto", typed="q\n")
+    assert "1 of 2" in other.output

@@ -37,7 +37,7 @@ def calibrate(
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999)] = 0.95,
     out: Path | None = None,
 ) -> Found:
-    """Set thresholds and borders from labelled data, and state what can be promised of them.
+    """Set thresholds, borders and weights from labelled data, and state what can be promised of them.
 
     --alpha: The share of errors to allow.
     --partial-alpha: The share of wrong answers to allow among all that are shown.
@@ -142,6 +142,10 @@ def _tell(card: Card, path: Path, folder: Path) -> None:
             say(f"{made.name}: no promise; the threshold stays {made.threshold:.3g} ({made.note})")
     for note, names in silent.items():
         say(f"not measured: {', '.join(names)} ({note})")
+    if card.weighing is not None:
+        weights = ", ".join(f"{name} {value:.2g}" for name, value in card.weighing.weights.items())
+        note = f" ({card.weighing.note})" if card.weighing.note else ""
+        say(f"weights: {weights}; {card.weighing.outcome.value}{note}")
     for note in card.notes:
         aside(f"note: {note}")
     say(f"card    {path} {card.hash}")

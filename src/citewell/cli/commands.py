@@ -41,6 +41,7 @@ SHARED = options_in("""\
 --since WHEN: 30d, 12h, or a date.
 --out FILE: Also write the result to FILE.
 --html FILE: Also write the page here.
+--by NAME: Who judges, for the record.
 --seed: A different seed draws different ones.
 --user U: Your name, for the record.
 --reader U: Your name, for the record.
@@ -57,6 +58,7 @@ SHARED = options_in("""\
 --cause: thumbs_down, relevance_gate_failed, ...
 --cursor: The cursor that the previous page printed.
 --writer LINE: Probe this writer (such as openai:MODEL) instead of the home's.
+--judge LINE: Also measure this judge, such as openai:MODEL.
 --answers FILE: Judge these recorded answers instead of asking.
 """)
 """What a command does not describe itself."""

@@ -1,4 +1,4 @@
-"""``citewell eval probe``: are answers faithful to what they cite, and can they be poisoned?
+"""``citewell eval probe``: are answers faithful to what they cite, can they be poisoned, what is caught?
 
 In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, whatever it found; 1 when a
 writer failed, or no sample was probed at all.
@@ -105,6 +105,42 @@ def poisoning(
             f"{report.cases} cases probed; {len(left_out)} left out because they have"
             " nothing to replace or their document is missing"
         )
+
+    return Found(report, tell)
+
+
+@command(probe)
+def detectors(
+    home: Home,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help='JSON lines: {"claim", "sources", "label"}.')],
+    judge: str = "",
+    out: Path | None = None,
+) -> Found:
+    """Compare the ways to detect unsupported claims: how many each catches, and its false alarms."""
+    from citewell.evaluation.cases import load_labelled
+    from citewell.evaluation.probes import detectors as known
+    from citewell.models.naming import entailer_named
+
+    refuse_unwritable(out)
+    rows = load_labelled(file)
+    parts = home.parts()
+    chosen = [
+        known.word_overlap(),
+        known.cosine(parts.embedder),
+        known.verified(parts.entailer, parts.config.verification),
+        *([known.judged_by(entailer_named(judge))] if judge else []),
+    ]
+    report = known.measure(rows, chosen, data=str(file))
+    _write(report, out)
+
+    def tell() -> None:
+        say(f"{report.n} claims, {report.supported} supported")
+        table = [("detector", "caught", "false alarms", "unscored")]
+        for one in report.detectors:
+            unscored = one.caught.unscored + one.alarms.unscored
+            shares = (_share(one.caught), _share(one.alarms))
+            table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
+        columns(table)
 
     return Found(report, tell)
 

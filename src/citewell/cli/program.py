@@ -37,7 +37,7 @@ def _root(
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
     *("audit", "audit_uses", "review"),
-    *("eval_run", "casefiles", "probes", "calibrate", "serve"),
+    *("eval_run", "casefiles", "probes", "spotcheck", "calibrate", "serve"),
 ):
     import_module(f"citewell.cli.{module}")
 

@@ -101,9 +101,9 @@ class _Drawn(Record, frozen=True, kw_only=True):
         return f"{self.request_id}.{self.claim}"
 
 
-def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -> Sample:
-    """All claims of at most ``n`` answers since then, sealed as a draw for the caller to judge. Raises
-    AccessError, UsageError."""
+def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, by: str = "") -> Sample:
+    """All claims of at most ``n`` answers since then, sealed as a draw for ``by``, else the caller, to judge.
+    Raises AccessError, UsageError."""
     _must(kb)
     if n < 1:
         raise UsageError(f"a sample of {n}", hint="at least 1")
@@ -144,7 +144,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -
     if chosen and not any(info.sample_id == sample_id for info in samples(kb)):
         body = {"measure": _DRAWN, "sample": sample_id, "seed": seed, "population": population}
         kb.audit.note_evaluation({**body, "left_out": left_out, "items": chosen})
-    items = _opened(kb, sample_id, chosen, records)
+    items = _opened(kb, sample_id, chosen, records, by)
     return Sample(sample_id=sample_id, items=items, population=population, left_out=left_out)
 
 
@@ -195,7 +195,9 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
     items, _ = _sample(kb, sample_id)
     one = next((one for one in items if one.item_id == item_id), None)
     if one is None:
-        raise UsageError(f"no item {item_id!r} in sample {sample_id}", hint="the page /spot-check draws one")
+        raise UsageError(
+            f"no item {item_id!r} in sample {sample_id}", hint="`citewell eval sample` draws one"
+        )
     body = {"measure": _LABEL, "sample": sample_id, "request_id": one.request_id, "claim": one.claim}
     kb.audit.note_evaluation({**body, "outcome": answer}, subject=by or kb.caller.user)
 
@@ -265,7 +267,7 @@ def _sample(kb: KnowledgeBase, sample_id: str) -> tuple[list[_Drawn], Mapping[st
     for _, body in kb.audit.evaluations(_DRAWN):
         if body["sample"] == sample_id:
             return [_Drawn(**item) for item in body["items"]], body
-    raise UsageError(f"no sample {sample_id!r}", hint="the page /spot-check draws one")
+    raise UsageError(f"no sample {sample_id!r}", hint="`citewell eval sample` draws one")
 
 
 def _said(kb: KnowledgeBase, sample_id: str) -> dict[str, dict[str, str]]:
@@ -288,8 +290,10 @@ def _opened(
     sample_id: str,
     chosen: Sequence[_Drawn],
     records: Mapping[str, AuditRecord],
+    by: str = "",
 ) -> tuple[Item, ...]:
-    who = kb.audit.pseudonym(kb.caller.user) or kb.caller.user  # who has judged nothing yet has no pseudonym
+    name = by or kb.caller.user
+    who = kb.audit.pseudonym(name) or name  # who has judged nothing yet has no pseudonym
     said = _said(kb, sample_id)
     items = []
     for one in chosen:

@@ -68,7 +68,7 @@ def test_what_unicode_calls_the_end_of_a_line_ends_no_case(tmp_path: Path) -> No
     assert run(*words)[0] == 0
 
 
-@pytest.mark.parametrize("words", [("faithfulness",), ("faithfulness", "missing.jsonl")])
+@pytest.mark.parametrize("words", [("faithfulness",), ("faithfulness", "missing.jsonl"), ("detectors",)])
 def test_what_cannot_be_probed_is_a_usage_error(tmp_path: Path, words: tuple[str, ...]) -> None:
     code, _, told = run("eval", "probe", *words, "--home", str(tmp_path / "none"))
     assert code == 2

@@ -1,1 +1,1 @@
-"""A calibration card: claims with labels and what may be promised of them."""
+"""A calibration card: claims with labels, what may be promised of them, and the weights of the confidence."""

@@ -1,4 +1,4 @@
-"""Labelled data -> a calibration card: thresholds and borders, each with what can be promised of it.
+"""Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
 
 In: a home; cases, labelled claims. Out: a :class:`Card`. Nothing is asked on
 record: cases are rehearsed, under the relevance and support thresholds that the card leaves in use and
@@ -31,6 +31,7 @@ from citewell.evaluation.calibration.promises import (
     unit,
     units_of,
 )
+from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
 from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.judging import Located, Observed, hits, judged_right
 from citewell.evaluation.pipelines import located_in
@@ -45,6 +46,7 @@ from citewell.verification.confidence.cards import (
     Outcome,
     Promise,
     Today,
+    Weighing,
     conduct_of,
     laid_over,
 )
@@ -53,7 +55,7 @@ HANDED_ON = 10
 """Passages of a question that a relevance promise looks at."""
 _NO_CLAIMS = (
     "no claim was labelled: cases say which answers are right, not which claims are supported;"
-    " label some with their sources"
+    " label claims, or judge some with `citewell eval sample`"
 )
 
 
@@ -85,6 +87,7 @@ class _Found(Record, frozen=True, kw_only=True):
 class _Rehearsed(Record, frozen=True, kw_only=True):
     """What the pass makes of a question without borders; ``right`` as a run would judge it."""
 
+    id: str
     record: AuditRecord
     shown: bool
     right: bool | None
@@ -120,6 +123,7 @@ def calibrate(
     if found:
         promises.append(_relevance(bare.config, found, terms, settings))
     promises += _proofs(bare, evidence, claims, terms, settings)
+    weighing = None
     if found:
         # The support threshold changes what is shown, thrown out and tried again: it is the one to be used.
         loose = bare.under(laid_over(bare.config, settings | _NO_BORDERS))
@@ -127,10 +131,12 @@ def calibrate(
         for one in found:
             progress(len(found) + len(rehearsed), 2 * len(asked), one.case.id)
             rehearsed.append(_rehearsed(loose, one))
-        promises += _borders(bare.config, rehearsed, terms, settings)
-    return _card(bare, today, evidence, terms, promises, settings, notes)
+        weighing, borders = _borders(bare.config, rehearsed, terms, settings)
+        promises += borders
+    return _card(bare, today, evidence, terms, promises, weighing, settings, notes)
 
 
+# None at all: other weights may lift an answer that the configured ones leave under every border.
 _NO_BORDERS = {"confidence.answer": 0.0, "confidence.partial": 0.0}
 
 
@@ -167,7 +173,7 @@ def _rehearsed(kb: KnowledgeBase, found: _Found) -> _Rehearsed:
         text=record.shown_response, claims=record.claims, passages=found.passages, answered=shown
     )
     right, _ = judged_right(case, found.located, observed)
-    return _Rehearsed(record=record, shown=shown, right=right)
+    return _Rehearsed(id=case.id, record=record, shown=shown, right=right)
 
 
 # --- relevance ------------------------------------------------------------------------------------
@@ -186,8 +192,7 @@ def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: 
         holds, _ = hits(one.located, passages)
         others = [passage for passage, held in zip(passages, holds, strict=True) if not held]
         if others:
-            lot = {hash_text(f"{one.case.id} {passage.chunk.chunk_id}"): passage for passage in others}
-            wrong.append(lot[min(lot)].relevance or 0.0)
+            wrong.append(min(others, key=lambda passage: _drawn(one.case.id, passage)).relevance or 0.0)
         best = [p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held]
         right += [max(best)] if best else []
     wanted = Wanted(
@@ -203,6 +208,10 @@ def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: 
     made = passed_promise(wanted, wrong, right)
     _use(settings, "retrieval.relevance_threshold", made)
     return made
+
+
+def _drawn(name: str, passage: Passage) -> str:
+    return hash_text(f"{name} {passage.chunk.chunk_id}")
 
 
 # --- support --------------------------------------------------------------------------------------
@@ -258,16 +267,22 @@ def _proof(
 
 def _borders(
     config: Config, rehearsed: Sequence[_Rehearsed], terms: Terms, settings: dict[str, float]
-) -> list[Promise]:
+) -> tuple[Weighing, list[Promise]]:
+    """The weights first, on one half of the cases; the borders then on those that did not choose them."""
+    known = [(one, one.right) for one in rehearsed if one.right is not None]
+    weighing, rest = weigh(
+        [Weighed(key=one.id, record=one.record, right=right) for one, right in known if one.shown],
+        {name: getattr(config.confidence, f"weight_{name}") for name in COMPONENTS},
+    )
+    if weighing.outcome is Outcome.HOLDS:
+        settings |= {f"confidence.weight_{name}": value for name, value in weighing.weights.items()}
     answered: list[Unit] = []
     shown: list[Unit] = []
-    for one in rehearsed:
-        report = one.record.confidence_report
-        if one.shown and one.right is not None:
-            score = (report.overall if report else None) or 0.0
-            whole = one.record.response_decision == Decision.ANSWER.value
-            answered.append(unit(score if whole else 0.0, one.right))
-            shown.append(unit(score, one.right))
+    for one in rest:
+        score = one.overall(weighing.weights)
+        whole = one.record.response_decision == Decision.ANSWER.value
+        answered.append(unit(score if whole else 0.0, one.right))
+        shown.append(unit(score, one.right))
     wanted = Wanted(
         name="answer",
         says=f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",
@@ -275,7 +290,7 @@ def _borders(
         fallback=config.confidence.answer,
         alpha=terms.alpha,
         confidence=terms.confidence,
-        unscored=sum(one.right is None for one in rehearsed),
+        unscored=len(rehearsed) - len(known),
     )
     answer = shown_promise(wanted, answered)
     wanted = msgspec.structs.replace(
@@ -291,7 +306,7 @@ def _borders(
     if partial.threshold > answer.threshold:
         # What may not even be shown in part is no answer: raising a border keeps its promise.
         settings["confidence.answer"] = partial.threshold
-    return [answer, partial]
+    return weighing, [answer, partial]
 
 
 # --- the card -------------------------------------------------------------------------------------
@@ -308,6 +323,7 @@ def _card(
     evidence: Evidence,
     terms: Terms,
     promises: Sequence[Promise],
+    weighing: Weighing | None,
     settings: dict[str, float],
     notes: Sequence[str],
 ) -> Card:
@@ -325,6 +341,7 @@ def _card(
         config=today.config if evidence.cases else conduct_of(kb.config, JUDGING),
         labelled=evidence.sources,
         promises=tuple(promises),
+        weighing=weighing,
         settings=settings,
         notes=tuple(notes),
     )

@@ -1,1 +1,1 @@
-"""What a pipeline does when what it reads is changed: is it faithful, and can it be poisoned?"""
+"""What a pipeline does when what it reads is changed: is it faithful, can it be poisoned, what is caught?"""

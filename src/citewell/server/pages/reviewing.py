@@ -219,5 +219,5 @@ def spot_check(reading: Reading, sample_id: str) -> Response:
 @router.post("/spot-check/{sample_id}")
 def judge(posting: Posting, sample_id: str, item_id: Field, answer: Field) -> Response:
     posting.need(Role.AUDITOR)
-    sampling.record_label(posting.kb, sample_id, item_id, answer)
+    sampling.record_label(posting.kb, sample_id, item_id, answer, by=posting.caller.user)
     return RedirectResponse(f"/spot-check/{sample_id}", status_code=303)

@@ -22,11 +22,15 @@ from citewell.core.files import replace_file
 from citewell.core.identity import canonical_json, hash_value, plain
 from citewell.core.records import Maker, Record
 
-FORMAT = "citewell-card/2"
+FORMAT = "citewell-card/1"
 
 SETTABLE = (
     "retrieval.relevance_threshold",
     "verification.support_threshold",
+    "confidence.weight_retrieval",
+    "confidence.weight_coverage",
+    "confidence.weight_entailment",
+    "confidence.weight_consistency",
     "confidence.answer",
     "confidence.partial",
 )
@@ -70,6 +74,19 @@ class Promise(Record, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Weighing(Record, frozen=True, kw_only=True):
+    """The confidence weights: AUROC of right answers over wrong ones, with the configured weights and with
+    the best ones found, on ``n`` answers of which ``right`` were right."""
+
+    weights: dict[str, float]
+    n: int
+    right: int
+    configured: float | None
+    found: float | None
+    outcome: Outcome
+    note: str = ""
+
+
 class Corpus(Record, frozen=True, kw_only=True):
     """``documents`` hashes the ids and versions of all of ``n`` documents."""
 
@@ -106,6 +123,7 @@ class Card(Record, frozen=True, kw_only=True):
     config: dict[str, str]
     labelled: tuple[Labelled, ...]
     promises: tuple[Promise, ...]
+    weighing: Weighing | None
     settings: dict[str, float]
     notes: tuple[str, ...] = ()
 

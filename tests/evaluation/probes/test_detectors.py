@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks.detecting import (
+from citewell.evaluation.cases import LabelledClaim
+from citewell.evaluation.probes.detectors import (
     cosine,
     judged_by,
     measure,
     verified,
     word_overlap,
 )
-
-from citewell.evaluation.cases import LabelledClaim
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
 TEXT = "The Lisbon office opened in 2014. It employs 120 engineers."

@@ -1,0 +1,126 @@
+"""The four weights of the confidence, chosen so that right answers come before wrong ones.
+
+In: rehearsed answers, each right or wrong, and the configured weights. Out: weights, with what they were
+chosen on, and the answers that they were not chosen on. A grid over the weights of what was measured, on one
+half of the answers; they replace the configured ones only where they order the *other* half better by more
+than chance (95 % paired bootstrap). Knows nothing about thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.core.identity import hash_text
+from citewell.core.records import AuditRecord, Measure, Record
+from citewell.verification.confidence.cards import Outcome, Weighing
+
+COMPONENTS = ("retrieval", "coverage", "entailment", "consistency")
+STEPS = 10
+LEAST = 20
+"""Right, and wrong, answers in each half."""
+_SEED, _DRAWS = 20260101, 1_000
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Weighed(Record, frozen=True, kw_only=True):
+    """An answer that is right or not."""
+
+    key: str
+    record: AuditRecord
+    right: bool
+
+    @property
+    def components(self) -> dict[str, float]:
+        """What was measured."""
+        report = self.record.confidence_report
+        found: dict[str, Measure] = (
+            {name: getattr(report, f"{name}_score") for name in COMPONENTS} if report else {}
+        )
+        return {name: measure.value for name, measure in found.items() if measure.value is not None}
+
+    def overall(self, weights: Mapping[str, float]) -> float:
+        """Under ``weights``, renormalised over what was measured; 0 when nothing was."""
+        measured = self.components
+        total = sum(weights[name] for name in measured)
+        return sum(weights[name] * value for name, value in measured.items()) / total if total else 0.0
+
+
+def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[Weighing, list[Weighed]]:
+    """The weights to use and the answers that did not choose them: all of them when nothing was chosen."""
+    halves: tuple[list[Weighed], list[Weighed]] = ([], [])
+    for one in answers:
+        halves[int(hash_text(one.key)[-1], 16) % 2].append(one)
+    right = sum(one.right for one in answers)
+    nothing = Weighing(
+        weights=dict(configured),
+        n=len(answers),
+        right=right,
+        configured=None,
+        found=None,
+        outcome=Outcome.TOO_SMALL if answers else Outcome.NOT_MEASURED,
+        note=f"{LEAST} right and {LEAST} wrong answers are needed in each half",
+    )
+    if any(min(sum(o.right for o in half), sum(not o.right for o in half)) < LEAST for half in halves):
+        return nothing, list(answers)
+    choosing, testing = halves
+    truth = np.array([one.right for one in choosing])
+    best = max(
+        _candidates(choosing, configured),
+        key=lambda weights: (_auroc(_scores(choosing, weights), truth), -_distance(weights, configured)),
+    )
+    truth = np.array([one.right for one in testing])
+    old, new = _scores(testing, configured), _scores(testing, best)
+    places = np.random.default_rng(_SEED).integers(0, len(truth), (_DRAWS, len(truth)))
+    gains = [
+        _auroc(new[p], truth[p]) - _auroc(old[p], truth[p])
+        for p in places
+        if truth[p].any() and not truth[p].all()
+    ]
+    better = float(np.percentile(gains, 2.5)) > 0
+    made = Weighing(
+        weights=best if better else dict(configured),
+        n=len(answers),
+        right=right,
+        configured=_auroc(old, truth),
+        found=_auroc(new, truth),
+        outcome=Outcome.HOLDS if better else Outcome.DOES_NOT_SEPARATE,
+        note="" if better else "no other weights order the answers better by more than chance",
+    )
+    return made, testing if better else list(answers)
+
+
+def _candidates(answers: Sequence[Weighed], configured: Mapping[str, float]) -> Iterator[dict[str, float]]:
+    """Every division into tenths among what was measured; what never was keeps its weight."""
+    measured = [name for name in COMPONENTS if any(name in one.components for one in answers)]
+    kept = {name: weight for name, weight in configured.items() if name not in measured}
+    left = 1.0 - sum(kept.values())
+    for parts in _divisions(STEPS, len(measured)):
+        yield kept | {name: round(left * part / STEPS, 6) for name, part in zip(measured, parts, strict=True)}
+
+
+def _divisions(total: int, places: int) -> Iterator[tuple[int, ...]]:
+    if places <= 1:
+        yield (total,) * places
+        return
+    for first in range(total + 1):
+        for rest in _divisions(total - first, places - 1):
+            yield (first, *rest)
+
+
+def _scores(answers: Sequence[Weighed], weights: Mapping[str, float]) -> Floats:
+    return np.array([one.overall(weights) for one in answers])
+
+
+def _distance(weights: Mapping[str, float], configured: Mapping[str, float]) -> float:
+    return sum(abs(weights[name] - configured[name]) for name in configured)
+
+
+def _auroc(scores: Floats, right: Bools) -> float:
+    """The chance that a right answer is over a wrong one; ties count half."""
+    above, below = scores[right][:, None], scores[~right][None, :]
+    return float((above > below).mean() + (above == below).mean() / 2)
