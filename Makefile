@@ -17,7 +17,7 @@ TRIED := .venv/tried.txt
 	touch $@
 
 demo: setup
-	$(BIN)/python -m citewell.cli.demo
+	$(BIN)/python -m benchmarks.demo
 
 test: setup
 	$(BIN)/python -m pytest -m "not slow"

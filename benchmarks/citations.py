@@ -24,7 +24,7 @@ from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import hash_text
 from citewell.core.records import Case, CaseSpan
-from citewell.evaluation.results import Keeper, Run
+from citewell.evaluation.results import Run
 from citewell.evaluation.running import evaluate_home
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
@@ -100,7 +100,7 @@ SETS: dict[str, Callable[[int], tuple[Texts, list[Case]]]] = {"clapnq": clapnq, 
 
 
 def measured(home: Path, texts: Texts, cases: Sequence[Case]) -> Run:
-    """A home of these texts, one document each; made once. What was interrupted goes on where it was."""
+    """A home of these texts, one document each; made once."""
     with KnowledgeBase(Assembly(home, Config())) as knowledge_base:
         if texts and not home.is_dir():
             with tempfile.TemporaryDirectory() as scratch:
@@ -110,15 +110,11 @@ def measured(home: Path, texts: Texts, cases: Sequence[Case]) -> Run:
                     flat = " ".join(text.split())
                     (folder / f"{name}.md").write_text(f"# {title}\n\n{flat}\n", encoding="utf-8")
                 knowledge_base.ingest(folder)
-        kept = Keeper(home.with_name(f"{home.name}.json"))
-        run = evaluate_home(
+        return evaluate_home(
             knowledge_base,
             cases,
             progress=lambda done, all_, _: print(f"{done}/{all_}", flush=True),
-            keeper=kept,
         )
-        kept.finish()
-        return run
 
 
 def main() -> None:

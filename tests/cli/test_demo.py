@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from citewell.cli import demo
+from benchmarks import demo
 
 
 @pytest.mark.slow

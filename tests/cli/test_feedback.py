@@ -45,8 +45,8 @@ def test_from_a_thumb_to_a_case_file(run, home, asked, tmp_path) -> None:  # typ
     assert "thumbs_down" in said
     assert asked in go("audit", "query", "--flag", "thumbs_down")
     assert asked in go("review")
-    assert "thumbs_down, verification" in go("review", "groups")
-    assert "founded" in go("review", "groups", "--by", "topic")
+    assert "verification 1" in go("review", "groups")
+    assert "nike.md" in go("review", "groups", "--by", "document")
     assert "because=one is missing" in go("review", "show", asked)
     file = tmp_path / "cases.jsonl"
     span = "reports/nike.md=Bill Bowerman and Phil Knight"

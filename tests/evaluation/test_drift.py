@@ -20,10 +20,8 @@ from citewell.core.access import Caller, Role
 from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
-from citewell.evaluation.drift import canary, drift, drift_metrics
-from citewell.evaluation.drift.alerts import rules_of
-from citewell.evaluation.drift.series import MEASURES, change_points
-from citewell.knowledge.feedback.topics import topics_of
+from citewell.evaluation.drift import canary, drift, drift_lately
+from citewell.evaluation.drift.series import change_points
 from citewell.knowledge.home import KnowledgeBase
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -75,7 +73,7 @@ BAD = [False] * 10 + [True] * 20
 def test_a_step_is_found_where_it_is_and_nothing_else() -> None:
     draw = np.random.default_rng(1)
     periods = [(f"{n:02d}", draw.random(40) < (0.1 if n < 6 else 0.5)) for n in range(10)]
-    (found,) = change_points({("abstention", "all"): [(p, list(map(float, v))) for p, v in periods]})
+    (found,) = change_points({"abstention": [(p, list(map(float, v))) for p, v in periods]})
     assert (found.period, found.measure) == ("06", "abstention")
     assert found.before < 0.2 < 0.4 < found.after
     assert found.p < 0.01
@@ -85,14 +83,14 @@ def test_two_steps_are_both_found() -> None:
     draw = np.random.default_rng(2)
     levels = [0.9] * 4 + [0.6] * 4 + [0.8] * 4
     series = [(f"{n:02d}", list(draw.normal(level, 0.05, 30))) for n, level in enumerate(levels)]
-    assert [change.period for change in change_points({("confidence", "all"): series})] == ["04", "08"]
+    assert [change.period for change in change_points({"confidence": series})] == ["04", "08"]
 
 
 def test_noise_is_no_change_over_many_series() -> None:
     """300 series of noise: at a level of .01 for all of them together, hardly ever one."""
     draw = np.random.default_rng(3)
     series = {
-        ("m", str(k)): [(f"{n:02d}", list((draw.random(25) < 0.3).astype(float))) for n in range(8)]
+        str(k): [(f"{n:02d}", list((draw.random(25) < 0.3).astype(float))) for n in range(8)]
         for k in range(300)
     }
     assert len(change_points(series)) <= 1
@@ -100,9 +98,9 @@ def test_noise_is_no_change_over_many_series() -> None:
 
 def test_too_few_or_no_values_are_no_change() -> None:
     assert change_points({}) == ()
-    assert change_points({("m", "g"): [("1", [0.0] * 19), ("2", [1.0] * 19)]}) == ()
-    assert change_points({("m", "g"): [("1", [0.0] * 50), ("2", [0.0] * 50)]}) == ()
-    assert len(change_points({("m", "g"): [("1", [0.0] * 20), ("2", [1.0] * 20)]})) == 1
+    assert change_points({"m": [("1", [0.0] * 19), ("2", [1.0] * 19)]}) == ()
+    assert change_points({"m": [("1", [0.0] * 50), ("2", [0.0] * 50)]}) == ()
+    assert len(change_points({"m": [("1", [0.0] * 20), ("2", [1.0] * 20)]})) == 1
 
 
 # --- series ---------------------------------------------------------------------------------------
@@ -154,40 +152,6 @@ def test_a_change_is_told_with_its_day(home: Path) -> None:
     assert changed["confidence"].after < changed["confidence"].before
 
 
-def test_by_document_source_configuration_and_topic(home: Path) -> None:
-    fill(home, [GOOD], document="filings/a.pdf", question="What was the revenue of Acme?")
-    fill(
-        home,
-        [BAD],
-        document="manuals/b.pdf",
-        question="How do I reset the router?",
-        config_hash="sha256:y",
-        first=100,
-    )
-    with opened(home) as kb:
-        shares = {
-            of: {p.group: p.value for p in drift(kb, of=of).points if p.measure == "abstention"}
-            for of in ("document", "source", "configuration", "topic")
-        }
-        log = SqliteLog(home / "audit.sqlite")
-        reads = [log.body(entry) for entry in log.entries(EntryKind.READ)]
-    assert set(shares["document"]) == {"filings/a.pdf", "manuals/b.pdf"}
-    assert shares["source"]["manuals"] == pytest.approx(2 / 3)
-    assert shares["configuration"]["sha256:x"] == 0.1
-    assert sorted(shares["topic"].values()) == pytest.approx([0.1, 2 / 3])
-    assert len(reads) == 4  # every look is on record
-
-
-def test_topics_are_the_same_in_any_order() -> None:
-    questions = ["What was Nike revenue?", "Revenue of Adidas?", "Reset the router", "router reset?", "Hm"]
-    found = topics_of(questions)
-    assert found[0] == found[1] == "revenue"
-    assert found[2] == found[3]
-    assert found[4] == "other"
-    assert topics_of(questions[::-1]) == found[::-1]
-    assert topics_of([]) == []
-
-
 def test_users_signals_count_and_evaluations_do_not(home: Path) -> None:
     fill(home, [[False] * 4])
     fill(home, [[True] * 50], user="evaluation", first=100)
@@ -197,10 +161,10 @@ def test_users_signals_count_and_evaluations_do_not(home: Path) -> None:
     log.close()
     with opened(home) as kb:
         found = {p.measure: p for p in drift(kb, by="day").points}
-        topics = drift(kb, of="topic")
+        records = drift(kb).records
     assert (found["negative_signals"].value, found["negative_signals"].n) == (0.25, 4)
     assert found["abstention"].value == 0.0
-    assert topics.records == 4
+    assert records == 4
 
 
 def test_an_empty_log_has_no_points(home: Path) -> None:
@@ -218,8 +182,6 @@ def test_only_auditors_see_it_and_only_what_they_may_see(home: Path) -> None:
         auditor = kb.as_(Caller(user="rita", roles=(Role.AUDITOR,)))
         # Their documents are not in this home, so nobody but an admin may see the records.
         assert drift(auditor).records in (0, 30)
-        with pytest.raises(UsageError):
-            drift(kb, of="weather")
         with pytest.raises(UsageError):
             drift(kb, by="century")
 
@@ -247,20 +209,20 @@ def test_too_few_records_are_not_measured(home: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["abstention", "abstention > much @ 7d", "weather > 0.3 @ 7d", "abstention = 1 @ 7d"]
 )
-def test_what_is_no_rule_is_refused(line: str) -> None:
-    with pytest.raises(ConfigError, match=r"alerts\.rules"):
-        rules_of(Alerts(rules=(line,)), tuple(MEASURES))
+def test_what_is_no_rule_is_refused(home: Path, line: str) -> None:
+    with opened(home, rules=(line,)) as kb, pytest.raises(ConfigError, match=r"alerts\.rules"):
+        drift(kb)
 
 
 def test_metrics_leave_no_entry(home: Path) -> None:
     fill(home, [BAD])
     with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
         size = SqliteLog(home / "audit.sqlite").size()
-        found = {(m.name, m.labels.get("measure", "")): m.value for m in drift_metrics(kb)}
+        found = drift_lately(kb)
         assert SqliteLog(home / "audit.sqlite").size() == size
-    assert found["drift", "abstention"] == pytest.approx(2 / 3)
-    assert found["drift_records", "abstention"] == 30
-    assert found["alert_firing", ""] == 1.0
+    (abstention,) = [point for point in found.points if point.measure == "abstention"]
+    assert (abstention.value, abstention.n, abstention.period) == (pytest.approx(2 / 3), 30, "7d")
+    assert [alert.state for alert in found.alerts] == ["firing"]
 
 
 # --- the canary, the command ----------------------------------------------------------------------
@@ -310,7 +272,7 @@ def test_a_canary_that_finds_nothing_is_not_precise_and_another_file_is_another_
         assert canary(kb, (found, lost)).precision == 0.5
         assert canary(kb, (found,)).precision == 1.0
         points = {point.measure: point for point in drift(kb, by="day").points}
-        metrics = {m.labels.get("measure"): m.value for m in drift_metrics(kb) if m.name == "drift"}
+        metrics = {point.measure: point.value for point in drift_lately(kb).points}
     hit = points["canary_hit"]
     assert (hit.value, hit.n, hit.high) == (1.0, 1, 1.0)
     assert hit.low == pytest.approx(0.025)  # one of one is no certainty

@@ -16,7 +16,7 @@ from citewell.core.config import Config
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, CaseSpan
 from citewell.evaluation.cases import load_answers
-from citewell.evaluation.results import Keeper, Run, read_run, write_run
+from citewell.evaluation.results import Run, read_run, write_run
 from citewell.evaluation.running import evaluate_home, evaluate_recorded
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
@@ -94,7 +94,6 @@ def test_a_run_says_how_good_the_answers_are(made: Run) -> None:
     assert made.key.top_k == 5
     assert value(made, "recall@10") == (None, 0, 5)
     assert value(made, "wrongly_answered") == (0.0, 1, 1)
-    assert value(made, "ece_support") == (None, 0, 0)
 
 
 def test_every_figure_names_its_maker_and_its_n(kb: KnowledgeBase, made: Run) -> None:
@@ -170,48 +169,6 @@ def test_nobody_is_called_about_a_question_that_nobody_asked(kb: KnowledgeBase, 
     assert called.exists()
 
 
-# --- going on ---------------------------------------------------------------------------------------
-
-
-def test_an_interrupted_run_goes_on_where_it_was(kb: KnowledgeBase, made: Run, tmp_path: Path) -> None:
-    def interrupted(done: int, total: int, name: str) -> None:
-        if done == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_home(kb, CASES, progress=interrupted, keeper=Keeper(tmp_path / "run.json"))
-    partial = tmp_path / "run.json.partial"
-    partial.write_bytes(partial.read_bytes() + b'{"torn')
-    keeper = Keeper(tmp_path / "run.json")
-    asked = len(list(kb.parts.log.entries(EntryKind.ANSWER)))
-    again = evaluate_home(kb, CASES, keeper=keeper)
-    assert keeper.found == 2
-    assert len(list(kb.parts.log.entries(EntryKind.ANSWER))) == asked + len(CASES) - 2
-    assert untimed(again) == untimed(made)
-    keeper.finish()
-    assert not partial.exists()
-
-
-def test_what_was_kept_for_other_cases_is_dropped(kb: KnowledgeBase, tmp_path: Path) -> None:
-    evaluate_home(kb, CASES[:1], keeper=Keeper(tmp_path / "run.json"))
-    keeper = Keeper(tmp_path / "run.json")
-    evaluate_home(kb, CASES[2:3], keeper=keeper)
-    assert keeper.found == 0
-    same = Keeper(tmp_path / "run.json")
-    evaluate_home(kb, CASES[2:3], keeper=same)
-    assert same.found == 1
-
-
-def test_what_was_kept_under_other_prompts_is_dropped(
-    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evaluate_home(kb, CASES[2:3], keeper=Keeper(tmp_path / "run.json"))
-    monkeypatch.setattr("citewell.evaluation.running.prompt_hashes", lambda: {"rules": "sha256:edited"})
-    keeper = Keeper(tmp_path / "run.json")
-    evaluate_home(kb, CASES[2:3], keeper=keeper)
-    assert keeper.found == 0
-
-
 # --- recorded answers -------------------------------------------------------------------------------
 
 
@@ -232,14 +189,12 @@ def test_any_systems_answers_are_judged(tmp_path: Path) -> None:
         "id": "who",
         "answer": "Nike was founded in 1964 by Bill Bowerman and Phil Knight in Eugene, Oregon [1].",
         "sources": [SOURCE, OTHER],
-        "supported": True,
         "confidence": 0.9,
     }
     wrong = {
         "id": "moon",
         "answer": "The crew visits Mars [2].",
         "sources": [SOURCE, OTHER],
-        "supported": False,
     }
     run = recorded(tmp_path, CASES[:3], right, wrong)
     by = {outcome.id: outcome for outcome in run.cases}
@@ -250,7 +205,6 @@ def test_any_systems_answers_are_judged(tmp_path: Path) -> None:
     assert value(run, "wrongly_answered") == (1.0, 1, 1)
     assert value(run, "relevant_in_top_5") == (1.0, 1, 1)
     assert value(run, "brier_confidence") == (pytest.approx(0.01), 1, 2)
-    assert value(run, "brier_support")[1] == 2
     assert run.key.answers.startswith("sha256:")
 
 

@@ -59,7 +59,6 @@ def test_the_queue_narrows_and_pages(room: Room) -> None:
     room.answered(7, failure="citation_broken")
     assert ids(review.queue(limit=4, cursor=first.next)) == [2, 1]
     assert ids(review.queue(document="b.pdf")) == [6]
-    assert ids(review.queue(topic="wrote")) == [6]
     assert ids(review.queue(cause="thumbs_down")) == []
     assert ids(review.queue(since="2026-11-08T00:00:00Z")) == [7]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 
 from citewell.core.config import Config
 from citewell.core.errors import UsageError
-from citewell.documents.reading import read_bytes
 from citewell.evaluation.cases import load_answers, load_cases
 from citewell.evaluation.importing import FORMATS, read_format
 from citewell.evaluation.running import evaluate_recorded
@@ -43,53 +41,12 @@ def lines(path: Path, records: list[Any]) -> Path:
     return path
 
 
-def beir(folder: Path) -> Path:
-    lines(
-        folder / "corpus.jsonl",
-        [
-            {"_id": "d/1", "title": "Bridges", "text": "Ann Lee built the bridge.\nIt opened in 1901."},
-            {"_id": "d2", "title": "", "text": "Ferries are slow."},
-        ],
-    )
-    lines(folder / "queries.jsonl", [{"_id": "q1", "text": "Who built it?"}, {"_id": "q2", "text": "Why?"}])
-    (folder / "qrels").mkdir()
-    (folder / "qrels" / "test.tsv").write_text(
-        "query-id\tcorpus-id\tscore\nq1\td/1\t2\nq1\td2\t0\nq2\td2\t0\n"
-    )
-    return folder
-
-
 def write(tmp_path: Path, name: str) -> Path:
-    made = {
-        "beir": lambda: beir(tmp_path / "set"),
-        "ragas": lambda: lines(tmp_path / "ragas.jsonl", RAGAS),
-    }
-    if name in made:
-        return made[name]()
+    if name == "ragas":
+        return lines(tmp_path / "ragas.jsonl", RAGAS)
     path = tmp_path / f"{name}.json"
     path.write_text(json.dumps(DEEPEVAL))
     return path
-
-
-def test_beir_judges_whole_documents_under_the_ids_that_ingest_gives(tmp_path: Path) -> None:
-    found = read_format("beir", write(tmp_path, "beir"), folder="bridges")
-    (case,) = found.cases
-    assert (case.id, case.question) == ("q1", "Who built it?")
-    (span,) = case.spans
-    assert span.document == "bridges/d_1.txt"
-    text = read_bytes(found.documents[span.document].encode(), document_id=span.document).text
-    assert span.quote == text
-    assert set(found.documents) == {"bridges/d_1.txt", "bridges/d2.txt"}
-
-
-def test_a_gzipped_set_reads_like_a_plain_one(tmp_path: Path) -> None:
-    plain = beir(tmp_path / "plain")
-    packed = tmp_path / "packed"
-    (packed / "qrels").mkdir(parents=True)
-    for name in ("corpus.jsonl", "queries.jsonl"):
-        (packed / f"{name}.gz").write_bytes(gzip.compress((plain / name).read_bytes()))
-    (packed / "qrels" / "test.tsv").write_bytes((plain / "qrels" / "test.tsv").read_bytes())
-    assert read_format("beir", plain) == read_format("beir", packed)
 
 
 def test_ragas_and_deepeval_bring_answers_where_there_are_any(tmp_path: Path) -> None:
@@ -134,29 +91,6 @@ def test_what_is_written_is_what_our_commands_read(tmp_path: Path, name: str) ->
         assert set(recorded) <= {case.id for case in cases}
 
 
-def test_documents_are_written_under_the_ids_of_the_spans(tmp_path: Path) -> None:
-    from citewell.cli import app
-
-    out, folder = tmp_path / "cases.jsonl", tmp_path / "bridges"
-    command = [
-        "eval",
-        "import",
-        "beir",
-        str(write(tmp_path, "beir")),
-        "--out",
-        str(out),
-        "--documents",
-        str(folder),
-    ]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    for case in load_cases(out):
-        for span in case.spans:
-            assert (tmp_path / span.document).is_file()
-    again = CliRunner().invoke(app, command)
-    assert again.exit_code == 2
-    assert "not empty" in again.output
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -171,8 +105,7 @@ def test_documents_are_written_under_the_ids_of_the_spans(tmp_path: Path) -> Non
             "retrieved_contexts: Expected",
         ),
         ("deepeval", "[" * 100_000, "an array of JSON objects"),
-        ("beir", "{}", "has no corpus.jsonl"),
-        ("nonsense", "{}", "one of ragas, deepeval, beir"),
+        ("nonsense", "{}", "one of ragas, deepeval"),
     ],
 )
 def test_a_wrong_file_is_one_error_that_says_what_it_should_be(
@@ -184,28 +117,7 @@ def test_a_wrong_file_is_one_error_that_says_what_it_should_be(
         read_format(name, path)
 
 
-@pytest.mark.parametrize("score", ["\u00b2", "--1", "1.5", ""])
-def test_a_judgement_that_is_no_number_is_one_error(tmp_path: Path, score: str) -> None:
-    folder = beir(tmp_path / "set")
-    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\nq1\td2\t{score}\n")
-    with pytest.raises(UsageError, match="cannot be read as qrels"):
-        read_format("beir", folder)
-
-
-def test_a_field_without_an_end_is_one_error(tmp_path: Path) -> None:
-    folder = beir(tmp_path / "set")
-    (folder / "qrels" / "test.tsv").write_text('query-id\tcorpus-id\tscore\n"' + "x" * 200_000)
-    with pytest.raises(UsageError, match="cannot be read as qrels"):
-        read_format("beir", folder)
-
-
 def test_two_records_of_one_id_are_refused(tmp_path: Path) -> None:
     path = lines(tmp_path / "r.jsonl", [{"id": "1", "user_input": "a"}, {"id": "1", "user_input": "b"}])
     with pytest.raises(UsageError, match="more than one record '1'"):
         read_format("ragas", path)
-
-
-def test_a_name_of_the_set_cannot_leave_its_folder(tmp_path: Path) -> None:
-    folder = beir(tmp_path / "set")
-    lines(folder / "corpus.jsonl", [{"_id": "../../etc/x", "text": "Bad."}, {"_id": "d/1", "text": "Good."}])
-    assert set(read_format("beir", folder).documents) == {"beir/_.._etc_x.txt", "beir/d_1.txt"}

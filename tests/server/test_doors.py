@@ -6,12 +6,11 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from fastapi import Request, Response
 from fastapi.testclient import TestClient
@@ -248,24 +247,6 @@ def test_a_revocation_is_not_lost_to_a_use_at_the_same_moment(
     assert command.all()[0].last_used_at
     for keys in (server, command):
         keys.close()
-
-
-def test_a_key_that_was_revoked_before_there_was_a_column_for_it_stays_so(tmp_path: Path) -> None:
-    clock = Held()
-    keys = ApiKeys(tmp_path, clock)
-    made, text = keys.create("alice")
-    keys.close()
-    body = msgspec.json.encode(msgspec.structs.replace(made, revoked_at="2026-01-01T00:00:00.000000Z"))
-    with closing(sqlite3.connect(tmp_path / "access.sqlite")) as file:
-        file.execute("UPDATE keys SET body = ?", (body,))
-        file.execute("ALTER TABLE keys DROP COLUMN revoked_at")
-        file.execute("ALTER TABLE keys DROP COLUMN last_used_at")
-        file.commit()
-    again = ApiKeys(tmp_path, clock)
-    assert again.check(text) is None
-    _, other = again.create("bob")
-    assert again.check(other)
-    again.close()
 
 
 def test_a_scope_narrows_a_key(client: TestClient, keys: Any) -> None:

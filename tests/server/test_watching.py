@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import logging
 import threading
 from collections.abc import Iterator
-from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -16,10 +14,7 @@ import anyio
 import pytest
 from fastapi.testclient import TestClient
 from mcp.server.mcpserver.exceptions import ToolError
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
-from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
 from citewell.core.config import Config, Server
 from citewell.core.errors import MissingExtraError
@@ -115,7 +110,6 @@ class Collector(HTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.spans: list[Any] = []
         self.bodies: list[bytes] = []
-        self.metrics: list[Any] = []
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -125,10 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         collector.bodies.append(body)
-        if self.path == "/v1/metrics":
-            collector.metrics.append(ExportMetricsServiceRequest.FromString(body))
-        traces = body if self.path == "/v1/traces" else b""
-        for resource in ExportTraceServiceRequest.FromString(traces).resource_spans:
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             for scope in resource.scope_spans:
                 collector.spans += scope.spans
         self.send_response(200)
@@ -183,22 +174,6 @@ def test_a_collector_gets_the_pass_its_stages_and_its_verdicts(home: Any, collec
     listed = json.loads(attributes(retrieval)["gen_ai.retrieval.documents"])
     assert listed[0]["id"] == "bridge.md"
     assert attributes(spans["chat extractive"])["citewell.stage"] == "generation"
-    told = [
-        (
-            metric.name,
-            {
-                value.value.string_value
-                for point in metric.histogram.data_points
-                for value in point.attributes
-            },
-        )
-        for sent in collector.metrics
-        for resource in sent.resource_metrics
-        for scope in resource.scope_metrics
-        for metric in scope.metrics
-    ]
-    assert [name for name, _ in told] == ["citewell.stage.duration"]
-    assert {"retrieval", "generation", "record"} <= told[0][1] | {"record"}
     assert not any(b"opened in 1932" in body or b"When did" in body for body in collector.bodies)
 
 
@@ -218,12 +193,12 @@ def test_documents_are_named_only_when_wanted_and_an_error_has_no_words(
 
 def test_no_address_no_spans_and_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     silent = telemetry.telemetry(documents=False, writer="extractive", environ={})
-    assert silent._sdk == [None, None]
+    assert silent._sdk is None
     wanted = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
     off = telemetry.telemetry(
         documents=False, writer="extractive", environ={**wanted, "OTEL_SDK_DISABLED": "true"}
     )
-    assert off._sdk == [None, None]
+    assert off._sdk is None
     monkeypatch.setattr(telemetry, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"citewell\[otel\]"):
         telemetry.telemetry(documents=False, writer="extractive", environ=wanted)
@@ -256,23 +231,9 @@ def test_a_check_for_others_is_a_span_with_its_verdicts(kb: KnowledgeBase, colle
     assert not any(b"1932" in body for body in collector.bodies)
 
 
-@pytest.mark.parametrize(
-    ("signal", "kinds"), [("", {"span", "metric"}), ("TRACES_", {"span"}), ("METRICS_", {"metric"})]
-)
-def test_only_what_has_an_address_is_sent(
-    monkeypatch: pytest.MonkeyPatch, signal: str, kinds: set[str]
-) -> None:
-    made = set()
-    exporters = {
-        "span": ("trace_exporter.OTLPSpanExporter", ConsoleSpanExporter(out=io.StringIO())),
-        "metric": ("metric_exporter.OTLPMetricExporter", ConsoleMetricExporter(out=io.StringIO())),
-    }
-    for kind, (name, stand_in) in exporters.items():
-        made_now = partial(lambda kind, one: made.add(kind) or one, kind, stand_in)
-        monkeypatch.setattr(f"opentelemetry.exporter.otlp.proto.http.{name}", made_now)
-    environ = {f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT": "http://127.0.0.1:1"}
-    telemetry.telemetry(documents=False, writer="extractive", environ=environ).close()
-    assert made == kinds
+def test_an_address_of_metrics_alone_sends_nothing() -> None:
+    environ = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}
+    assert telemetry.telemetry(documents=False, writer="extractive", environ=environ)._sdk is None
 
 
 @pytest.mark.enable_socket

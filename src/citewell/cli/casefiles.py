@@ -14,7 +14,7 @@ from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, aside, escaped
 from citewell.core.errors import UsageError
 
-FORMATS = ("ragas", "deepeval", "beir")
+FORMATS = ("ragas", "deepeval")
 
 
 @command(evaluation)
@@ -70,35 +70,26 @@ def draft(
 @command(evaluation, "import")
 def read(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS))],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder to import.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file to import.")],
     out: Path,
     answers: Path | None = None,
-    documents: Path | None = None,
 ) -> None:
-    """Import cases, with answers and documents if there are any, from another tool's data.
+    """Import cases, with answers if there are any, from another tool's data.
 
     --out FILE: Where to write the cases.
     --answers FILE: Where to write its answers, for `eval run --answers`.
-    --documents DIR: A new folder for its documents, ready to ingest.
     """
     import msgspec
 
     from citewell.evaluation.cases import write_cases, write_file
     from citewell.evaluation.importing import read_format
 
-    found = read_format(form, path, folder=documents.resolve().name if documents else form)
-    if documents is not None:
-        if not found.documents:
-            raise UsageError(f"{form} contains no documents", hint="leave --documents out")
-        if documents.exists() and any(documents.iterdir()):
-            raise UsageError(f"{documents} is not empty", hint="name a new folder")
-        for name, text in found.documents.items():
-            write_file(documents / Path(name).name, text.encode())
+    found = read_format(form, path)
     if answers is not None:
         if not found.answers:
             raise UsageError(f"{path} contains no answers", hint="leave --answers out")
         write_file(answers, b"".join(msgspec.json.encode(line) + b"\n" for line in found.answers))
     write_cases(found.cases, out)
-    aside(f"{len(found.cases)} cases, {len(found.answers)} answers, {len(found.documents)} documents")
+    aside(f"{len(found.cases)} cases, {len(found.answers)} answers")
     if found.answers and answers is None:
         aside("note: the answers were not written; add --answers FILE to write them")

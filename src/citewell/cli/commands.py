@@ -55,7 +55,6 @@ SHARED = options_in("""\
 --host H: The address to listen on. [default: 127.0.0.1]
 --port P: The port to listen on. [default: 8000]
 --state: open, accepted, dismissed or all.
---topic: A topic as `review groups --by topic` names it.
 --cause: thumbs_down, relevance_gate_failed, ...
 --cursor: The cursor that the previous page printed.
 --writer LINE: Probe this writer (such as openai:MODEL) instead of the home's.

@@ -1,7 +1,8 @@
-"""``citewell eval run``, ``compare`` and ``gate``: measure answers, compare two runs, hold one to thresholds.
+"""``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, hold one to
+thresholds, look at the log.
 
-In: a case file or result files. Out: tables, the result file, the page; ``gate`` exits with 5 if a threshold
-is not met. Progress goes to standard error.
+In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met or an
+alert fires. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import typer
 from citewell.cli.commands import Found, command, group, refuse_unwritable
 from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, say, visible
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.comparing import Comparison, Difference
+    from citewell.evaluation.drift import Drift, Point
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
 
@@ -115,6 +118,53 @@ def gate(
     return Found(report, tell, OK if report.ok else FAILED)
 
 
+@command(evaluation)
+def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path | None = None) -> Found:
+    """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
+    if an alert fires.
+
+    --by: day or week.
+    --canary CASES: First measure retrieval on these cases and seal the result.
+    """
+    from citewell.evaluation import drift as drifting
+    from citewell.evaluation.cases import load_cases
+
+    if canary is not None:
+        found = drifting.canary(kb, load_cases(canary))
+        aside(
+            f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {found.precision:.2f}"
+        )
+        for note in found.notes:
+            aside(f"note: {note}")
+    moved = drifting.drift(kb, since=since, by=by)
+    firing = any(one.state == "firing" for one in moved.alerts)
+    return Found(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
+
+
+def _tell_drift(moved: Drift) -> None:
+    if not moved.points:
+        say("No records found.")
+    else:
+        periods = sorted({point.period for point in moved.points})
+        cells = {(point.measure, point.period): point for point in moved.points}
+        rows = [
+            (measure, *(_cell(cells.get((measure, period))) for period in periods))
+            for measure in sorted({point.measure for point in moved.points})
+        ]
+        columns([("measure", *periods), *rows])
+    for change in moved.changes:
+        say(
+            f"changed: {change.measure} from {change.before:.3g} to {change.after:.3g}"
+            f" as of {change.period} (p {change.p:.2g})"
+        )
+    for one in moved.alerts:
+        say(f"alert {one.state}: {one.text}")
+
+
+def _cell(point: Point | None) -> str:
+    return "" if point is None else f"{point.value:.3g} ({point.n})"
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """On standard error, and only on a terminal."""
@@ -144,17 +194,16 @@ def _evaluate(
     top_k: int | None = None,
 ) -> Run:
     """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
-    home. With ``out``, an interrupted run of the same cases is resumed."""
+    home."""
     from citewell.evaluation.cases import load_answers, load_cases
-    from citewell.evaluation.results import Keeper, write_run
+    from citewell.evaluation.results import write_run
     from citewell.evaluation.running import evaluate_home, evaluate_recorded
 
     refuse_unwritable(out)
     cases = load_cases(path)
-    keeper = Keeper(out) if out is not None else None
     with progress_bar() as progress:
         if answers is None:
-            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
+            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress)
         else:
             recorded, digest = load_answers(answers, cases)
             unknown = sorted(set(recorded) - {case.id for case in cases})
@@ -163,12 +212,9 @@ def _evaluate(
                 aside(f"note: {told}, for example {unknown[0]!r}")
             found = home.open() if home.path.is_dir() else None
             parts = found.parts if found is not None else home.parts()
-            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress, keeper=keeper)
-    if out is not None and keeper is not None:
-        if keeper.found:
-            aside(f"note: resumed an interrupted run; {keeper.found} cases were already done")
+            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress)
+    if out is not None:
         write_run(made, out)
-        keeper.finish()
     return made
 
 

@@ -36,8 +36,8 @@ def _root(
 
 for module in (
     *("setup", "doctor", "ingest", "documents", "ask", "verify"),
-    *("audit", "questions", "receipts", "revisits", "retention", "feedback", "review"),
-    *("eval_run", "casefiles", "probes", "spotcheck", "drift", "calibrate", "serve", "mcp"),
+    *("audit", "audit_uses", "review"),
+    *("eval_run", "casefiles", "probes", "spotcheck", "calibrate", "serve"),
 ):
     import_module(f"citewell.cli.{module}")
 

@@ -1,4 +1,5 @@
-"""``citewell review``: the queue, its patterns, and the decisions that turn a failure into a case."""
+"""``citewell feedback``: what somebody says of an answer; ``citewell review``: the queue, its patterns, and
+the decisions that turn a failure into a case."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import SHARED, Found, Id, command, group
+from citewell.cli.commands import SHARED, Found, Id, app, command, group
 from citewell.cli.home import Home, home_of
 from citewell.cli.printing import aside, columns, counted, facts, say, say_json
 from citewell.core.errors import UsageError
@@ -17,6 +18,45 @@ from citewell.knowledge.home import KnowledgeBase
 if TYPE_CHECKING:
     from citewell.core.records import CaseSpan
     from citewell.knowledge.feedback.queue import QueueItem
+
+
+@command(app)
+def feedback(
+    kb: KnowledgeBase,
+    id: Id,
+    signal: Annotated[
+        str, typer.Argument(metavar="SIGNAL", help="thumbs_down, thumbs_up, citation_opened, copied, ...")
+    ],
+    claim: Annotated[int | None, typer.Option(min=1)] = None,
+    user: str = "",
+    meta: list[str] | None = None,
+) -> Found:
+    """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review
+    queue.
+
+    --claim N: The claim it is about. [default: the whole answer]
+    --user U: Who gives the feedback, for the record.
+    --meta K=V: A detail, such as because=...; repeatable.
+    """
+    said = kb.feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
+    stage = f", failing stage: {said.stage}" if said.stage else ""
+    return Found(said, lambda: say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}"))
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(
+                f"--meta {word!r} has no =",
+                hint='write NAME=VALUE, such as --meta "because=the year is wrong"',
+            )
+        if name in pairs:
+            raise UsageError(f"--meta {name} is given twice", hint="give each name only once")
+        pairs[name] = value
+    return pairs
+
 
 reviews = group(
     "review",
@@ -61,7 +101,6 @@ def list_(
     kb: KnowledgeBase,
     state: str = "open",
     cause: str = "",
-    topic: str = "",
     document: str = "",
     since: str = "",
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
@@ -73,7 +112,7 @@ def list_(
     --document D: Only answers that rest on this document.
     --limit: Items per page.
     """
-    chosen = {"state": state, "cause": cause, "topic": topic, "document": document, "cursor": cursor}
+    chosen = {"state": state, "cause": cause, "document": document, "cursor": cursor}
     page = kb.review.queue(**chosen, since=_moment(kb, since), limit=limit, reader=reader)
 
     def tell() -> None:
@@ -94,12 +133,12 @@ def list_(
 def groups(
     kb: KnowledgeBase, by: str = "cause", state: str = "open", since: str = "", reader: str = ""
 ) -> Found:
-    """Group the answers to review by cause, topic or document, with counts.
+    """Group the answers to review by cause or document, with counts.
 
-    --by: cause, topic or document.
+    --by: cause or document.
     """
     found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
-    rows = [(str(g.n), g.name, _counts(g.stages), g.requests[0]) for g in found]
+    rows = [(str(g.n), g.name, _counts(g.stages), g.newest) for g in found]
     head = ("n", by, "stages", "newest")
     return Found({"groups": found}, lambda: columns([head, *rows]) if rows else say("Nothing to review."))
 

@@ -1,8 +1,9 @@
-"""``citewell serve``, and ``citewell keys``: who may use the server."""
+"""``citewell serve``, ``proxy`` and ``mcp``, and ``citewell keys``: who may use the server."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -10,11 +11,11 @@ import typer
 from citewell.cli.commands import AtLeastOne, Found, Port, Words, app, command, group
 from citewell.cli.home import Home, must_be_there
 from citewell.cli.printing import aside, columns, say
-from citewell.core.errors import UsageError
+from citewell.core.errors import AccessError, UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from datetime import timedelta
-    from pathlib import Path
 
     from citewell.server.keys import ApiKeys
 
@@ -79,6 +80,61 @@ def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     aside(f"http://{shown}:{settings.port}{path.rstrip('/')} (stop with Ctrl-C)")
     run(folder, config, said)
+
+
+@command(app)
+def mcp(
+    kb: KnowledgeBase,
+    user: str = "",
+    group: list[str] | None = None,
+    allow_writes: bool = False,
+    folder: list[Path] | None = None,
+) -> None:
+    """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio.
+
+    --user U: The user the agent acts for. [default: the owner of the home]
+    --group G: A group whose documents the agent may see; repeatable.
+    --allow-writes: Also let the agent ingest and withdraw documents; a named user needs a curator's key.
+    --folder DIR: Allow ingesting from this folder only; repeatable, required for a named user.
+    """
+    from citewell.core.access import Caller, Role
+    from citewell.server.keys import ApiKeys, Scope
+    from citewell.server.mcp import make_server
+    from citewell.server.telemetry import telemetry
+
+    keys = ApiKeys(kb.home)
+
+    def may_write() -> None:
+        if (user or group) and keys.roles_of(user, Scope.INGEST).isdisjoint((Role.CURATOR, Role.ADMIN)):
+            raise AccessError(
+                f"{user or 'a user without a name'} may not change documents",
+                hint=f"create a key with `citewell keys create --user {user or 'U'} --role curator`",
+            )
+
+    if allow_writes:
+        may_write()
+        if (user or group) and not folder:
+            raise UsageError(
+                "no folder to ingest from was named", hint="name at least one folder with --folder DIR"
+            )
+    roles = (Role.ASKER, Role.CURATOR) if allow_writes else (Role.ASKER,)
+    if user or group:
+        caller = Caller(user=user, groups=tuple(group or ()), roles=roles)
+    else:
+        caller = Caller(user="owner", roles=(Role.ADMIN,))
+    config = kb.config
+    told = telemetry(documents=config.server.otel_documents, writer=config.generator)
+    try:
+        make_server(
+            kb.as_(caller),
+            allow_writes=allow_writes,
+            folders=folder or (),
+            may_write=may_write,
+            telemetry=told,
+        ).run("stdio")
+    finally:
+        told.close()
+        keys.close()
 
 
 @command(keys)

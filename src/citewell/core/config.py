@@ -244,7 +244,7 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 class Alerts(Record, frozen=True, kw_only=True):
-    """``rules`` as :mod:`citewell.evaluation.drift.alerts` reads them (without blanks in a variable);
+    """``rules`` as :mod:`citewell.evaluation.drift.drifting` reads them (without blanks in a variable);
     ``least`` records a rule needs."""
 
     rules: tuple[str, ...] = ()

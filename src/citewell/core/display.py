@@ -68,10 +68,3 @@ def _cited(citation: Citation) -> str:
 
 def _state(name: str, words: str) -> str:
     return f'<b style="color:{COLOURS.get(name, "#808080")}">{escape(words)}</b>'
-
-
-def table_html(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells of text under their heads."""
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -5,7 +5,7 @@ expected, nor where it stands, nor why there is no answer is allowed: it is aske
 stays unscored. Recorded answers have three forms:
 
     {"id", "answer": "text", "sources": [...]}   as ``citewell verify --jsonl`` reads them; beside them
-                                                 "decision", "confidence" and a person's "supported"
+                                                 "decision" and "confidence"
     {"id", "answer": {Answer}}                   an Answer of ours under the id of its case
     {Answer}                                     as ``citewell ask --json`` prints it; the question says which
 
@@ -219,28 +219,22 @@ _NO_CASE = (
 )
 
 
-class Recorded(Record, frozen=True, kw_only=True):
-    """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
-
-    id: str
-    answer: str = ""
-    sources: tuple[Any, ...] = ()
-    question: str = ""
-    decision: str = ""
-    confidence: float | None = None
-    supported: bool | None = None
-    made: Answer | None = None
-    problem: str = ""
-
-
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
+class _Line(Record, frozen=True, kw_only=True):
     id: str
     answer: str
     sources: tuple[str | dict[str, str], ...]
     question: str = ""
     decision: Decision | None = None
     confidence: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
-    supported: bool | None = None
+
+
+class Recorded(_Line, frozen=True, kw_only=True):
+    """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
+
+    answer: str = ""
+    sources: tuple[str | dict[str, str], ...] = ()
+    made: Answer | None = None
+    problem: str = ""
 
 
 def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Recorded], str]:
@@ -279,18 +273,9 @@ def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) ->
             return Recorded(id=name, made=msgspec.convert(body, Answer))
         if isinstance(said := body.get("decision"), str):
             body["decision"] = said.upper()
-        line = msgspec.convert({"id": name, **body}, _Line)
+        return Recorded(**msgspec.structs.asdict(msgspec.convert({"id": name, **body}, _Line)))
     except msgspec.ValidationError as error:
         return Recorded(id=name, problem=f"{where}: {error}{_nearest(body)}")
-    return Recorded(
-        id=name,
-        answer=line.answer,
-        sources=line.sources,
-        question=line.question,
-        decision=line.decision.value if line.decision else "",
-        confidence=line.confidence,
-        supported=line.supported,
-    )
 
 
 def _nearest(body: dict[str, Any]) -> str:

@@ -103,22 +103,23 @@ def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]
     scored = [(was.points, now.points) for was, now in scores if was.points and now.points]
     firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
     before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
-    if before is None or after is None:
-        return Difference(
-            name=measure.name, before=before, after=after, difference=None, low=None, high=None, n=0,
-            says="not measured",
-        )  # fmt: skip
-    low, high = paired(firsts, seconds, measure.over)
+    difference = None if before is None or after is None else after - before
+    measured = difference is not None
+    low, high = paired(firsts, seconds, measure.over) if measured else (None, None)
     differing = sum(first != second for first, second in scored)
     return Difference(
         name=measure.name,
         before=before,
         after=after,
-        difference=after - before,
+        difference=difference,
         low=low,
         high=high,
-        n=len(scored),
-        says=_says(measure, low, high, after - before) if differing >= FEWEST else "undecided",
+        n=len(scored) if measured else 0,
+        says="not measured"
+        if difference is None
+        else _says(measure, low, high, difference)
+        if differing >= FEWEST
+        else "undecided",
     )
 
 

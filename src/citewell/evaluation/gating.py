@@ -27,10 +27,7 @@ from citewell.core.errors import UsageError
 from citewell.core.records import Record
 from citewell.evaluation.cases import nearest
 from citewell.evaluation.measures import BY_NAME
-from citewell.evaluation.results import Result, Run
-
-KEYS = ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge", "citewell")
-
+from citewell.evaluation.results import Key, Result, Run
 
 UNSCORED = 0.05
 """The share of a measure that may be unscored where the rule does not say how many may."""
@@ -48,20 +45,12 @@ class Limit(Record, frozen=True, kw_only=True):
 
 
 class Rule(Record, frozen=True, kw_only=True):
-    """Empty keys, and None, hold for any run. ``failed``: the most cases that may have failed."""
+    """``key``: the members of a run's :class:`Key` that it holds for; those that it leaves out, or empty, are
+    any. ``failed``: the most cases that may have failed."""
 
     measures: dict[str, Limit]
     failed: int = 0
-    model: str = ""
-    prompt: str = ""
-    config: str = ""
-    index: str = ""
-    cases: str = ""
-    answers: str = ""
-    runs: int | None = None
-    top_k: int | None = None
-    judge: str = ""
-    citewell: str = ""
+    key: dict[str, str | int] = {}
 
 
 class Check(Record, frozen=True, kw_only=True):
@@ -98,13 +87,13 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
     checks: list[Check] = []
     skipped: list[str] = []
     for number, rule in enumerate(rules, 1):
-        other = [name for name in KEYS if getattr(rule, name) not in ("", None, getattr(run.key, name))]
-        if other:
-            differing = "; ".join(
-                f"its {name} is {getattr(rule, name)!r}, the run's {getattr(run.key, name)!r}"
-                for name in other
-            )
-            skipped.append(f"rule {number} does not apply: {differing}")
+        differing = [
+            f"its {name} is {wanted!r}, the run's {getattr(run.key, name)!r}"
+            for name, wanted in rule.key.items()
+            if wanted not in ("", getattr(run.key, name))
+        ]
+        if differing:
+            skipped.append(f"rule {number} does not apply: {'; '.join(differing)}")
             continue
         failed = sum(bool(case.error) for case in run.cases)
         if failed > rule.failed:
@@ -151,7 +140,8 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
 def _rule(given: Any, where: str) -> Rule:
     if not isinstance(given, dict):
         raise UsageError(f"{where} is not a table", hint="write [[rule]]")
-    known = ("measures", "failed", *KEYS)
+    keys = Key.__struct_fields__
+    known = ("measures", "failed", *keys)
     for key in given:
         if key not in known:
             raise UsageError(f"{where}: unknown key {key!r}", hint=nearest(key, known))
@@ -162,7 +152,9 @@ def _rule(given: Any, where: str) -> Rule:
         if not isinstance(limit, dict) or not {"min", "max"} & set(limit):
             raise UsageError(f"{where}: {name} needs min or max", hint=f"{name} = {{ min = 0.9 }}")
     try:
-        rule = msgspec.convert(given, Rule, strict=True)
+        held = {name: value for name, value in given.items() if name not in keys}
+        held["key"] = {name: given[name] for name in keys if name in given}
+        rule = msgspec.convert(held, Rule, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}", hint="docs/evaluation.md has an example") from error
     if not rule.measures:

@@ -1,4 +1,4 @@
-"""Cases and answers from other tools' data: Ragas and DeepEval records, BEIR folders.
+"""Cases and answers from other tools' data: Ragas and DeepEval records.
 
 In: a path. Out: :class:`Imported`. What a format does not say stays unsaid: a case without expected answer or
 spans is asked all the same, and what needs them is unscored. Knows nothing about how cases are run.
@@ -6,31 +6,25 @@ spans is asked all the same, and what needs them is unscored. Knows nothing abou
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from citewell.core.errors import DocumentError, UsageError
-from citewell.core.records import Case, CaseSpan, Record
-from citewell.documents.reading import read_bytes
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, Record
 from citewell.evaluation.cases import json_lines, text_of
 
 Row = Mapping[str, Any]
 
 
 class Imported(Record, frozen=True, kw_only=True):
-    """``answers`` are lines for ``eval run --answers``; ``documents`` texts by their ids, to be ingested."""
+    """``answers`` are lines for ``eval run --answers``."""
 
     cases: tuple[Case, ...]
     answers: tuple[dict[str, Any], ...] = ()
-    documents: dict[str, str] = {}
 
 
 class Keys(NamedTuple):
@@ -53,14 +47,14 @@ RECORDS: dict[str, Keys] = {
         "expected_output expectedOutput",
     ),
 }
-FORMATS = (*RECORDS, "beir")
+FORMATS = tuple(RECORDS)
 
 
-def read_format(name: str, path: Path, *, folder: str = "beir") -> Imported:
-    """``folder`` begins the ids of documents. Raises UsageError, saying what is wrong with the file."""
+def read_format(name: str, path: Path) -> Imported:
+    """Raises UsageError, saying what is wrong with the file."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
-    found = _beir(path, folder) if name == "beir" else _records(name, path)
+    found = _records(name, path)
     if not found.cases:
         raise UsageError(f"{path} contains no {name} cases", hint="docs/cases.md describes the format")
     twice = next((id for id, n in Counter(case.id for case in found.cases).items() if n > 1), None)
@@ -119,48 +113,3 @@ def _get(row: Row, where: str, keys: str, kind: Any, *, needed: bool = False) ->
         return msgspec.convert(row[key], kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {key}: {error}", hint="check the format") from error
-
-
-def _beir(path: Path, folder: str) -> Imported:
-    corpus, queries, judged = (_inside(path, n) for n in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"))
-    relevant: dict[str, list[str]] = {}
-    try:
-        for line in csv.DictReader(io.StringIO(text_of(judged)), delimiter="\t"):
-            if int(line["score"]) > 0:
-                relevant.setdefault(line["query-id"], []).append(line["corpus-id"])
-    except (csv.Error, KeyError, TypeError, ValueError) as error:
-        hint = "it needs the columns query-id, corpus-id and score"
-        raise UsageError(f"{judged} cannot be read as qrels ({error})", hint=hint) from error
-    documents: dict[str, str] = {}
-    spans: dict[str, CaseSpan] = {}
-    wanted = {name for names in relevant.values() for name in names}
-    for where, row in json_lines(corpus):
-        name, text = (_get(row, where, key, str, needed=True) for key in ("_id", "text"))
-        file_name = re.sub(r"[^\w.-]+", "_", name).strip(".") or "_"
-        document = f"{folder}/{file_name}.txt"
-        if document in documents:
-            raise UsageError(
-                f"{where}: document {document} occurs twice", hint="give each document its own _id"
-            )
-        title = _get(row, where, "title", str)
-        documents[document] = f"{title}\n\n{text}\n" if title else f"{text}\n"
-        if name in wanted:
-            # Any chunk of a relevant document is right: BEIR judges documents.
-            with suppress(DocumentError):
-                read = read_bytes(documents[document].encode(), document_id=document)
-                spans[name] = CaseSpan(document=document, quote=read.text)
-    cases = []
-    for where, row in json_lines(queries):
-        id, question = (_get(row, where, key, str, needed=True) for key in ("_id", "text"))
-        held = tuple(spans[name] for name in relevant.get(id, ()) if name in spans)
-        if held:
-            cases.append(Case(id=id, question=question, spans=held, tags=("beir",)))
-    return Imported(cases=tuple(cases), documents=documents)
-
-
-def _inside(folder: Path, name: str) -> Path:
-    """The file ``name`` of a folder, gzipped or not."""
-    for candidate in (folder / name, folder / f"{name}.gz"):
-        if candidate.is_file():
-            return candidate
-    raise UsageError(f"{folder} has no {name}", hint="name a BEIR folder")

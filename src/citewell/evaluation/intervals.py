@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.evaluation.results import Result
 
-_SEED, _DRAWS, _HALVINGS = 20260101, 2_000, 60
+_HALVINGS = 60
 
 
 def clopper_pearson(hits: int, n: int) -> tuple[float, float]:
@@ -70,23 +71,10 @@ def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "
     """As :func:`rate` for outcomes that come in groups (citations of one answer) and so are not independent:
     the wider, at each end, of the exact interval and a seeded bootstrap over groups."""
     plain = rate(name, [outcome for group in groups for outcome in group], maker)
-    counted = [[o for o in group if o is not None] for group in groups]
-    counted = [group for group in counted if group]
-    if plain.value is None or plain.low is None or plain.high is None or len(counted) < 2:
+    low, high = interval([[(float(o),) for o in group if o is not None] for group in groups])
+    if plain.low is None or plain.high is None or low is None or high is None:
         return plain
-    hits, sizes = np.array([sum(group) for group in counted]), np.array([len(group) for group in counted])
-    drawn = np.random.default_rng(_SEED).integers(0, len(counted), (_DRAWS, len(counted)))
-    shares = hits[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = (float(end) for end in np.percentile(shares, [2.5, 97.5]))
-    return Result(
-        name=name,
-        value=plain.value,
-        n=plain.n,
-        unscored=plain.unscored,
-        low=min(low, plain.low),
-        high=max(high, plain.high),
-        maker=maker,
-    )
+    return msgspec.structs.replace(plain, low=min(low, plain.low), high=max(high, plain.high))
 
 
 Point = tuple[float, ...]

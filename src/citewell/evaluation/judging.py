@@ -36,11 +36,7 @@ from citewell.verification.verbatim import find_all
 
 class Observed(Record, frozen=True, kw_only=True):
     """One answer. ``passages`` as retrieved, best first; ``top_k`` is how many were asked for, 0 where nobody
-    said. ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None where nobody said.
-
-    ``supported`` is a person's word on whether all of the answer is supported, ``support`` the probability of
-    that which the verifier gave; both only where answers were recorded with such a label.
-    """
+    said. ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None where nobody said."""
 
     text: str
     claims: tuple[Claim, ...]
@@ -57,8 +53,6 @@ class Observed(Record, frozen=True, kw_only=True):
     failure_reason: str = ""
     usage: TokenUsage | None = None
     cost: float | None = None
-    supported: bool | None = None
-    support: float | None = None
     index: str = ""
     model: str = ""
     prompt: str = ""

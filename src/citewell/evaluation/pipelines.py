@@ -174,11 +174,9 @@ class RecordedPipeline:
             claims=_as_cited(recorded.answer, report.claims, passages),
             passages=passages,
             answered=answered,
-            decision=recorded.decision,
+            decision=recorded.decision or "",
             overall=recorded.confidence,
             gap=Measure(value=report.hallucination_gap, n=report.judged_claims),
-            supported=recorded.supported,
-            support=report.supported,
         )
 
     def _remember(self, passages: Sequence[Passage]) -> None:

@@ -2,8 +2,7 @@
 
 In: a file. Out: a :class:`Run`. Everything that differs between two runs of the same cases on the same home
 (clock, latency, the ids of the requests) stands under ``timings`` and nowhere else, so that two files can be
-compared byte by byte without it. Beside it, while it is made, lies what an interrupted run had done. Knows
-nothing about how answers are made or measured.
+compared byte by byte without it. Knows nothing about how answers are made or measured.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.core.display import table_html
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 from citewell.evaluation.cases import write_file
@@ -147,18 +145,6 @@ class Run(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     timings: Timings = Timings()
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows it: the measures; a value that was not taken is said to be none."""
-
-        def said(value: float | None) -> str:
-            return "not measured" if value is None else f"{value:.3f}"
-
-        rows = (
-            (one.name, said(one.value), f"{said(one.low)} to {said(one.high)}", str(one.n), str(one.unscored))
-            for one in self.measures
-        )
-        return table_html(("measure", "value", "95 % interval", "n", "unscored"), rows)
-
     def measure(self, name: str) -> Result | None:
         """By name, those of time among them; None when the run has none of that name."""
         everything = (*self.measures, *self.timings.measures)
@@ -198,58 +184,3 @@ def read_run(path: Path) -> Run:
             f"{path} is not a {whole}result of `citewell eval run`: {error}",
             hint="create one with --out FILE",
         ) from error
-
-
-class Done(Record, frozen=True, kw_only=True):
-    """One case; a failed one is not kept, it is tried again."""
-
-    outcome: Outcome
-    timing: CaseTiming
-
-
-class Keeper:
-    """Of one result file. ``found`` counts the cases that an interrupted run left for the same key."""
-
-    def __init__(self, result: Path) -> None:
-        self._path = result.with_name(result.name + ".partial")
-        self._done: dict[str, Done] = {}
-
-    @property
-    def found(self) -> int:
-        return len(self._done)
-
-    def begin(self, key: Key) -> None:
-        """``key`` has the index version that is asked, and the hash of all prompts. What was done for another
-        is dropped. UsageError."""
-        self._done = self._read(key)
-        lines = [msgspec.json.encode(key), *(msgspec.json.encode(done) for done in self._done.values())]
-        write_file(self._path, b"".join(line + b"\n" for line in lines))
-
-    def done(self, case_id: str) -> Done | None:
-        return self._done.get(case_id)
-
-    def keep(self, outcome: Outcome, timing: CaseTiming) -> None:
-        if not outcome.error:
-            with self._path.open("ab") as file:
-                file.write(msgspec.json.encode(Done(outcome=outcome, timing=timing)) + b"\n")
-
-    def finish(self) -> None:
-        """The result is written; nothing is left to go on with."""
-        self._path.unlink(missing_ok=True)
-
-    def _read(self, key: Key) -> dict[str, Done]:
-        """What cannot be read, such as the line that was being written, is done again."""
-        try:
-            first, *lines = self._path.read_bytes().split(b"\n")
-            if msgspec.json.decode(first, type=Key) != key:
-                return {}
-        except (OSError, msgspec.MsgspecError):
-            return {}
-        found = {}
-        for line in lines:
-            try:
-                done = msgspec.json.decode(line, type=Done)
-            except msgspec.MsgspecError:
-                continue
-            found[done.outcome.id] = done
-        return found

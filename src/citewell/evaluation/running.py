@@ -29,7 +29,6 @@ from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeli
 from citewell.evaluation.results import (
     CaseTiming,
     Found,
-    Keeper,
     Key,
     Outcome,
     Result,
@@ -38,7 +37,6 @@ from citewell.evaluation.results import (
     Timings,
 )
 from citewell.evaluation.support import judge
-from citewell.knowledge.sealing import prompt_hashes
 from citewell.models.remembering import RememberingEntailer
 from citewell.verification.verifier import Verifier
 
@@ -157,7 +155,6 @@ def run(
     *,
     stale: str = "",
     progress: Progress | None = None,
-    keeper: Keeper | None = None,
 ) -> Run:
     """``stale`` says that the card of the thresholds in use is. Raises KeyboardInterrupt and what says that
     nothing works at all; a failing case is in the run."""
@@ -174,20 +171,11 @@ def run(
         judge=" ".join(filter(None, (judge.name, judge.hash, judge.prompt_hash))),
         citewell=environment()["citewell"],
     )
-    if keeper is not None:
-        # Which prompt a case is asked with is known afterwards; whether any was edited, before.
-        keeper.begin(msgspec.structs.replace(key, prompt=hash_value(prompt_hashes())))
     done: list[tuple[Outcome, CaseTiming]] = []
     for number, case in enumerate(cases):
         if progress is not None:
             progress(number, len(cases), case.id)
-        kept = keeper.done(case.id) if keeper is not None else None
-        if kept is not None:
-            done.append((kept.outcome, kept.timing))
-            continue
         done.append(evaluate(pipeline, case, verifier))
-        if keeper is not None:
-            keeper.keep(*done[-1])
     outcomes = [outcome for outcome, _ in done]
     timings = {outcome.id: timing for outcome, timing in done if not outcome.error}
     makers = {Judge.CODE: CODE, Judge.VERIFIER: verifier.maker.name, Judge.PASS: _pass_maker(outcomes)}
@@ -221,13 +209,12 @@ def evaluate_home(
     runs: int = 1,
     top_k: int | None = None,
     progress: Progress | None = None,
-    keeper: Keeper | None = None,
 ) -> Run:
     """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
     stale = kb.parts.card_state().note
     judge, clock = verifier_of(kb.parts), kb.parts.clock
-    return _sealed(kb, run(pipeline, cases, judge, clock, stale=stale, progress=progress, keeper=keeper))
+    return _sealed(kb, run(pipeline, cases, judge, clock, stale=stale, progress=progress))
 
 
 def evaluate_recorded(
@@ -238,13 +225,12 @@ def evaluate_recorded(
     kb: KnowledgeBase | None = None,
     *,
     progress: Progress | None = None,
-    keeper: Keeper | None = None,
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
     pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
     stale = assembly.card_state(verdicts=True).note
     judge, clock = verifier_of(assembly), assembly.clock
-    made = run(pipeline, cases, judge, clock, stale=stale, progress=progress, keeper=keeper)
+    made = run(pipeline, cases, judge, clock, stale=stale, progress=progress)
     return made if kb is None else _sealed(kb, made)
 
 

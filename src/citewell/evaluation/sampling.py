@@ -14,8 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
@@ -23,6 +21,7 @@ from citewell.core.access import EVALUATION, Role
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.identity import hash_text, hash_value
 from citewell.core.records import AuditRecord, Claim, Record, Status
+from citewell.evaluation.intervals import interval
 from citewell.knowledge.home import KnowledgeBase
 
 ANSWERS = ("supported", "partly", "not", "cannot tell")
@@ -31,7 +30,6 @@ AROUND = 400
 """Characters of the document shown before and behind a quote."""
 _DRAWN, _LABEL = "spot check sample", "spot check label"
 _LEAST = 2
-_SEED, _DRAWS = 20260101, 2_000
 
 
 class Shown(Record, frozen=True, kw_only=True):
@@ -228,13 +226,12 @@ def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
         verified, supported = one.stratum.startswith(f"{Status.VERIFIED.value}/"), answer == "supported"
         # The weights of (both, verifier alone, people alone, neither).
         cells[one.request_id][(0 if supported else 1) if verified else (2 if supported else 3)] += one.weight
-    answers = np.array(list(cells.values())) if cells else np.zeros((0, 4))
-    kappa, raw = cohens_kappa(answers.sum(axis=0))
-    low = high = None
-    if kappa is not None:
-        places = np.random.default_rng(_SEED).integers(0, len(answers), (_DRAWS, len(answers)))
-        values = [value for value, _ in map(cohens_kappa, answers[places].sum(axis=1)) if value is not None]
-        low, high = (float(end) for end in np.percentile(values, [2.5, 97.5])) if values else (None, None)
+
+    def compared(weights: Iterable[Sequence[float]]) -> tuple[float | None, float | None]:
+        return cohens_kappa([sum(column) for column in zip([0.0] * 4, *weights, strict=True)])
+
+    kappa, raw = compared(cells.values())
+    low, high = interval([[tuple(one)] for one in cells.values()], lambda points: compared(points)[0])
     return Agreement(
         kappa=kappa,
         low=low,

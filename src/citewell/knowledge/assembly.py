@@ -132,7 +132,9 @@ class Assembly:
             path = self.home / AUDIT_FILE
             refuse_new_log(self.home, path, self.keys.folder, tables=self.home / TABLES_FILE)
             log = SqliteLog(path, clock=self.clock, keys=self.keys)
-        self.publisher = self._publisher(log)
+        settings = self.config.audit
+        sinks = witnesses(settings.witnesses)
+        self.publisher = Publisher(log, sinks, self.clock, every_s=settings.publish_every_s)
         return log
 
     def tables(self, *, readonly: bool = False) -> Database:
@@ -151,10 +153,6 @@ class Assembly:
     def keys(self) -> FolderKeys:
         named = self.config.audit.keys
         return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
-
-    def _publisher(self, log: Log) -> Publisher:
-        settings = self.config.audit
-        return Publisher(log, witnesses(settings.witnesses), self.clock, every_s=settings.publish_every_s)
 
     @cached_property
     def traces(self) -> Traces:

@@ -117,12 +117,12 @@ class Auditing:
         return page
 
     def bodies(
-        self, query: AuditQuery, *, words: bool = False, reader: str | None = ""
+        self, query: AuditQuery, *, reader: str | None = ""
     ) -> Iterator[tuple[Entry | None, dict[str, Any]]]:
-        """The bodies of all that fits, newest first: with the personal texts sealed unless ``words`` are
-        asked for or the caller may see only a part (then there is no entry with it). On record as a read,
-        unless ``reader`` is None: for counters that show no group."""
-        if words or not self._caller.unrestricted:
+        """The bodies of all that fits, newest first: with the personal texts sealed unless the caller may see
+        only a part (then there is no entry with it). On record as a read, unless ``reader`` is None: for
+        counters."""
+        if not self._caller.unrestricted:
             for record in self.every(query, reader=reader or ""):
                 yield None, plain(record)
             return

@@ -141,12 +141,16 @@ class LogKeeping:
 
     def _compared(self, log: Log, report: CheckReport, api_keys: Sequence[Key] | None) -> CheckReport:
         """``report``, with what the home's other stores say otherwise than the log."""
-        notes = list(report.notes)
+        notes, parts = list(report.notes), self._parts
         stores: tuple[tuple[str, str, Callable[[], Iterable[Finding]]], ...] = (
             ("search tables", "side-table", lambda: self._tables(log)),
             ("document catalogue", CATALOGUE, lambda: self._documents(log, notes)),
-            ("feedback", consistency.FEEDBACK, lambda: self._feedback(log)),
-            ("traces", consistency.TRACE, lambda: self._traces(log)),
+            ("feedback", consistency.FEEDBACK, lambda: consistency.feedback_differences(log, parts.feedback)),
+            (
+                "traces",
+                consistency.TRACE,
+                lambda: consistency.trace_differences(log, parts.traces, parts.feedback),
+            ),
             ("API keys", consistency.ACCESS, lambda: self._api_keys(log, api_keys)),
             ("index", "index", self._index),
         )
@@ -185,12 +189,6 @@ class LogKeeping:
         findings, told = differences(log, self._parts.evidence)
         notes += told
         return findings
-
-    def _feedback(self, log: Log) -> Iterator[Finding]:
-        return consistency.feedback_differences(log, self._parts.feedback)
-
-    def _traces(self, log: Log) -> Iterator[Finding]:
-        return consistency.trace_differences(log, self._parts.traces, self._parts.feedback)
 
     def _api_keys(self, log: Log, keys: Sequence[Key] | None) -> Iterator[Finding]:
         if keys is None:

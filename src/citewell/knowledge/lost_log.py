@@ -24,7 +24,8 @@ def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
     tables for questions or documents are left of it."""
     there = log.exists()
     left = [path.name for path in (keys / SIGNING, keys / NEXT, keys / PUBLISHED, tables) if path.exists()]
-    if _has_documents(home / "evidence.sqlite") and (not there or _is_empty(log)):
+    documents = _first(home / "evidence.sqlite", "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1")
+    if documents and (not there or _first(log, "SELECT 1 FROM entries LIMIT 1") is None):
         left.append("documents")
     elif there:
         return
@@ -34,14 +35,6 @@ def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
             f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there",
             hint=_HINT,
         )
-
-
-def _has_documents(path: Path) -> bool:
-    return _first(path, "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1") is not None
-
-
-def _is_empty(log: Path) -> bool:
-    return _first(log, "SELECT 1 FROM entries LIMIT 1") is None
 
 
 def _first(path: Path, statement: str) -> object:

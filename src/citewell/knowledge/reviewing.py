@@ -30,7 +30,7 @@ from citewell.core.files import replace_file
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
 from citewell.knowledge.feedback import Review
-from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
+from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of
 from citewell.knowledge.feedback.signals import TROUBLE, documents_of
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 
@@ -92,7 +92,6 @@ class Reviewing:
         *,
         state: str = OPEN,
         cause: str = "",
-        topic: str = "",
         document: str = "",
         since: str = "",
         limit: int = 50,
@@ -109,9 +108,7 @@ class Reviewing:
             raise UsageError(f"a page of {limit} items is not possible", hint=f"choose 1 to {MOST}")
         items, complete = self._items(state, since)
         fitting = [
-            item
-            for item in items
-            if cause in ("", *item.causes) and topic in ("", item.topic) and document in ("", *item.documents)
+            item for item in items if cause in ("", *item.causes) and document in ("", *item.documents)
         ]
         requests = [item.request_id for item in fitting]
         if cursor and cursor not in requests:
@@ -228,7 +225,7 @@ class Reviewing:
     # --- inside -----------------------------------------------------------------------------------
 
     def _items(self, state: str, since: str) -> tuple[list[QueueItem], bool]:
-        """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
+        """Everything in ``state``, newest first; and whether nothing older was left out."""
         if state not in (*STATES, ALL):
             raise UsageError(f"unknown state {state!r}", hint=f"use one of {', '.join((*STATES, ALL))}")
         records = list(islice(self._records(since), MOST + 1))
@@ -241,7 +238,7 @@ class Reviewing:
             item = item_of(record, signals, reviews.get(record.request_id))
             if item.causes and state in (item.state, ALL) and (record.user != EVALUATION or signals):
                 items.append(item)
-        return with_topics(items), len(records) <= MOST
+        return items, len(records) <= MOST
 
     def _records(self, since: str) -> Iterator[AuditRecord]:
         """Each record that failed or was flagged, once, newest first."""

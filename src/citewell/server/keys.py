@@ -210,7 +210,6 @@ class ApiKeys:
             " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,"
             " revoked_at TEXT NOT NULL DEFAULT '', last_used_at TEXT NOT NULL DEFAULT '')"
         )
-        _add_columns(connection)
         connection.execute("CREATE TABLE IF NOT EXISTS secrets(name TEXT PRIMARY KEY, value BLOB NOT NULL)")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS signed_out(nonce TEXT PRIMARY KEY, ends INTEGER NOT NULL)"
@@ -218,21 +217,11 @@ class ApiKeys:
         return connection
 
 
-def _add_columns(connection: sqlite3.Connection) -> None:
-    """To a file from when revocation and last use stood in ``body``."""
-    connection.execute("BEGIN IMMEDIATE")
-    known = {row[1] for row in connection.execute("PRAGMA table_info(keys)")}
-    for name in ("revoked_at", "last_used_at"):
-        if name not in known:
-            connection.execute(f"ALTER TABLE keys ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
-    connection.execute("COMMIT")
-
-
 def _key(body: bytes, revoked_at: str, last_used_at: str) -> ApiKey:
     key = msgspec.json.decode(body, type=ApiKey)
-    return msgspec.structs.replace(
-        key, revoked_at=revoked_at or key.revoked_at, last_used_at=last_used_at or key.last_used_at
-    )
+    # In a file from before there was the column, what was revoked says so in its body alone.
+    revoked_at = revoked_at or key.revoked_at
+    return msgspec.structs.replace(key, revoked_at=revoked_at, last_used_at=last_used_at)
 
 
 def _hash(salt: bytes, text: str) -> bytes:

@@ -8,7 +8,7 @@ transports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -119,10 +119,12 @@ class CitationCheck(BaseModel):
 
     found: bool
     status: str
-    failure: str
+    failure: str = ""
     reason: str
-    support: float | None = Field(description="probability of supporting the claim; the threshold is 0.5")
-    places: list[Place]
+    support: float | None = Field(
+        default=None, description="probability of supporting the claim; the threshold is 0.5"
+    )
+    places: list[Place] = []
 
 
 class PastAnswer(BaseModel):
@@ -291,24 +293,21 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
     located = locate(quote, document_id, {document_id: document.text})
     if not located.spans:
         failure = located.failure.value if located.failure else ""
-        return CitationCheck(
-            found=False, status="BROKEN", failure=failure, reason=located.reason, support=None, places=[]
-        )
+        return CitationCheck(found=False, status="BROKEN", failure=failure, reason=located.reason)
     source = {"id": document_id, "text": _with_heads(document, located.spans)}
     checked = msgspec.json.decode(kb.verify_line(msgspec.json.encode({"claim": claim, "sources": [source]})))
-    nothing: dict[str, Any] = {
-        "status": "UNCHECKED",
-        "reason": "the text contains no claim to check",
-        "support": None,
-    }
-    verdict = checked["claims"][0]["verdict"] if checked["claims"] else nothing
+    places = [_place(document_id, document.version, start, end) for start, end in located.spans]
+    if not checked["claims"]:
+        nothing = "the text contains no claim to check"
+        return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)
+    verdict = checked["claims"][0]["verdict"]
     return CitationCheck(
         found=True,
         status=verdict["status"],
         failure=verdict.get("failure") or "",
         reason=verdict["reason"],
         support=verdict["support"],
-        places=[_place(document_id, document.version, start, end) for start, end in located.spans],
+        places=places,
     )
 
 
@@ -318,8 +317,9 @@ def _with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:
     head says nothing of a year. ``spans`` are half-open ranges of ``document.text``."""
     lines: list[str] = []
     rows: dict[int, tuple[Table, list[Row]]] = {}
+    everything = [(table, row) for table in document.tables for row in table.rows if row.cells]
     for start, end in spans:
-        held = [(table, row) for table, row in _rows(document) if row.start < end and start < row.end]
+        held = [(table, row) for table, row in everything if row.start < end and start < row.end]
         for table, row in held:
             known = rows.setdefault(table.start, (table, []))[1]
             known += [row] if row not in known else []
@@ -331,10 +331,6 @@ def _with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:
         lines += ["\t".join(["", *heads])] if any(heads) else []
         lines += [document.text[row.start : row.end] for row in found]
     return "\n".join(line for line in lines if line.strip(" "))
-
-
-def _rows(document: Document) -> Iterable[tuple[Table, Row]]:
-    return ((table, row) for table in document.tables for row in table.rows if row.cells)
 
 
 def _place(

@@ -112,22 +112,28 @@ class Quality(Collector):
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb, self._lock = kb, threading.Lock()
         self.read_again_at = 0.0
-        self._moved: tuple[drift.Metric, ...] = ()
+        self._moved: drift.Drift | None = None
 
     def collect(self) -> Iterable[Metric]:
-        from citewell.evaluation.drift import drift_metrics
+        from citewell.evaluation.drift import drift_lately
 
         yield GaugeMetricFamily("citewell_log_entries", "Entries in the audit log", self._kb.log.size())
         with self._lock:
-            if time.monotonic() >= self.read_again_at:
-                self._moved = drift_metrics(self._kb)
+            if self._moved is None or time.monotonic() >= self.read_again_at:
+                self._moved = drift_lately(self._kb)
                 self.read_again_at = time.monotonic() + QUALITY_KEPT_S
-        families: dict[str, GaugeMetricFamily] = {}
-        for one in self._moved:
-            if one.value is not None:
-                fresh = GaugeMetricFamily(f"citewell_{one.name}", one.help, labels=list(one.labels))
-                families.setdefault(one.name, fresh).add_metric(list(one.labels.values()), one.value)
-        yield from families.values()
+            moved = self._moved
+        window = ("measure", "window")
+        quality = GaugeMetricFamily("citewell_drift", "Quality by the audit log", labels=window)
+        records = GaugeMetricFamily("citewell_drift_records", "Records behind it", labels=window)
+        firing = GaugeMetricFamily("citewell_alert_firing", "1 while an alert rule fires", labels=("rule",))
+        for point in moved.points:
+            quality.add_metric((point.measure, point.period), point.value)
+            records.add_metric((point.measure, point.period), point.n)
+        for alert in moved.alerts:
+            if alert.state != "not measured":
+                firing.add_metric((alert.rule,), alert.state == "firing")
+        yield from (quality, records, firing)
 
     def describe(self) -> Iterable[Metric]:
         return ()  # naming them must not read the log

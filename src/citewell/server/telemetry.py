@@ -1,10 +1,9 @@
 """Spans for OpenTelemetry, where its standard variables ask for them; otherwise nothing.
 
 In: a question while it is asked, its Answer; what was verified for others; a tool that an agent called. Out:
-spans and events by the GenAI semantic conventions, and how long stages take as a metric, sent by the SDK's
-own exporters to ``OTEL_EXPORTER_OTLP_ENDPOINT``, or each to an address of its own; what has no address is
-not sent. No text of a question, a document or an answer is sent; ids of documents only when
-``server.otel_documents`` is on.
+spans and events by the GenAI semantic conventions, sent by the SDK's own exporter to
+``OTEL_EXPORTER_OTLP_ENDPOINT`` or ``OTEL_EXPORTER_OTLP_TRACES_ENDPOINT``. No text of a question, a document
+or an answer is sent; ids of documents only when ``server.otel_documents`` is on.
 
 A pass is one span; its stages are laid end to end inside it, because a trace keeps how long each took and not
 when it began.
@@ -21,7 +20,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from opentelemetry.context import get_current
-from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.propagate import extract
 from opentelemetry.trace import NoOpTracerProvider, Span, SpanKind, Status, StatusCode
 
@@ -45,36 +43,25 @@ Carrier = Mapping[str, str]
 
 def telemetry(*, documents: bool, writer: str, environ: Mapping[str, str] = os.environ) -> Telemetry:
     """By the environment; ``writer`` is the configuration's line for it. Raises MissingExtraError where spans
-    or metrics are wanted and cannot be made."""
-    off = environ.get("OTEL_SDK_DISABLED", "") == "true"
-    traces, metrics = (not off and _wanted(signal, environ) for signal in ("TRACES", "METRICS"))
-    if (traces or metrics) and find_spec("opentelemetry.sdk") is None:
+    are wanted and cannot be made."""
+    off = environ.get("OTEL_SDK_DISABLED") == "true" or environ.get("OTEL_TRACES_EXPORTER") == "none"
+    # Without an address its exporter would try port 4318 of this machine for ever.
+    addresses = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    traces = not off and any(map(environ.get, addresses))
+    if traces and find_spec("opentelemetry.sdk") is None:
         raise MissingExtraError(
             "OTEL_* is set, but OpenTelemetry is not installed", hint="pip install 'citewell[otel]'"
         )
-    return Telemetry(documents=documents, writer=writer, traces=traces, metrics=metrics)
-
-
-def _wanted(signal: str, environ: Mapping[str, str]) -> bool:
-    """Whether it has an address; without one its exporter would try port 4318 of this machine for ever."""
-    addresses = ("OTEL_EXPORTER_OTLP_ENDPOINT", f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
-    return environ.get(f"OTEL_{signal}_EXPORTER") != "none" and any(map(environ.get, addresses))
+    return Telemetry(documents=documents, writer=writer, traces=traces)
 
 
 class Telemetry:
     """Sends in batches, from a thread of the SDK's."""
 
-    def __init__(
-        self, *, documents: bool = False, writer: str = "", traces: bool = False, metrics: bool = False
-    ) -> None:
-        # Not the global providers: an application around this one keeps its own.
-        self._sdk = [_tracers() if traces else None, _meters() if metrics else None]
-        tracers, meters = self._sdk[0] or NoOpTracerProvider(), self._sdk[1] or NoOpMeterProvider()
-        version = environment()["citewell"]
-        self._tracer = tracers.get_tracer("citewell", version)
-        self._stage_s = meters.get_meter("citewell", version).create_histogram(
-            "citewell.stage.duration", unit="s", description="Time of one stage of answering"
-        )
+    def __init__(self, *, documents: bool = False, writer: str = "", traces: bool = False) -> None:
+        # Not the global provider: an application around this one keeps its own.
+        self._sdk = _tracers() if traces else None
+        self._tracer = (self._sdk or NoOpTracerProvider()).get_tracer("citewell", environment()["citewell"])
         self._documents = documents
         provider, _, model = writer.partition(":")
         if not model:  # one of our own
@@ -105,8 +92,8 @@ class Telemetry:
         return self._span(f"tools/call {tool}", attributes, {}, time.time_ns(), SpanKind.SERVER)
 
     def close(self) -> None:
-        for provider in filter(None, self._sdk):
-            provider.shutdown()
+        if self._sdk is not None:
+            self._sdk.shutdown()
 
     def _workflow(self, name: str, carrier: Carrier, began: int) -> AbstractContextManager[Span]:
         attributes = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": name}
@@ -155,7 +142,6 @@ class Telemetry:
         if operation == "chat":
             attributes |= self._writer
             by = self._writer["gen_ai.request.model"]
-        self._stage_s.record(stage.latency_ms / 1000, {"citewell.stage": stage.name})
         name, ends = f"{operation or stage.name} {by}", began + int(stage.latency_ms * 1e6)
         self._tracer.start_span(name, attributes=attributes, start_time=began).end(end_time=ends)
         return ends
@@ -163,28 +149,15 @@ class Telemetry:
 
 def _tracers() -> Any:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=_resource())
+    name = os.environ.get("OTEL_SERVICE_NAME", "citewell")
+    about = {"service.name": name, "service.version": environment()["citewell"]}
+    provider = TracerProvider(resource=Resource.create(about))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
-
-
-def _meters() -> Any:
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-
-    reader = PeriodicExportingMetricReader(OTLPMetricExporter())
-    return MeterProvider(resource=_resource(), metric_readers=[reader])
-
-
-def _resource() -> Any:
-    from opentelemetry.sdk.resources import Resource
-
-    name = os.environ.get("OTEL_SERVICE_NAME", "citewell")
-    return Resource.create({"service.name": name, "service.version": environment()["citewell"]})
 
 
 def _verdicts(span: Span, claims: Sequence[Claim], more: dict[str, str]) -> None:

@@ -4,11 +4,10 @@ from citewell.evaluation.drift.drifting import (
     BY,
     Canary,
     Drift,
-    Metric,
     Point,
     canary,
     drift,
-    drift_metrics,
+    drift_lately,
 )
 
-__all__ = ["BY", "Canary", "Drift", "Metric", "Point", "canary", "drift", "drift_metrics"]
+__all__ = ["BY", "Canary", "Drift", "Point", "canary", "drift", "drift_lately"]

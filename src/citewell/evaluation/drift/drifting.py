@@ -1,13 +1,14 @@
 """Drift: what the audit log alone says of quality over time, where it changed, and what to be alarmed about.
 
-In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period and
-group, change points and alerts; metrics for a scraper; the canary's retrieval, measured and sealed, so that
+In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period,
+change points and alerts; the canary's retrieval, measured and sealed, so that
 it stands in the log too. What evaluations asked is left out. Knows nothing about terminals, charts or HTTP.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
@@ -18,31 +19,20 @@ from numpy.typing import NDArray
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
-from citewell.core.errors import UsageError
+from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.drift.alerts import Alert, Rule, judged, rules_of
-from citewell.evaluation.drift.series import (
-    MEASURES,
-    MEDIANS,
-    SHARES,
-    Change,
-    Told,
-    Values,
-    change_points,
-    largest,
-    values_of,
-)
+from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, Told, change_points
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging import hits
 from citewell.evaluation.pipelines import located_in
 from citewell.knowledge.home import KnowledgeBase
 
-MOST_GROUPS = 12
 CANARY = "canary retrieval"
 CANARY_HIT, CANARY_PRECISION = CANARY_MEASURES = ("canary_hit", "canary_precision")
 WINDOW = "7d"
 """Of the metrics."""
+_RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 
 
 class Point(Record, frozen=True, kw_only=True):
@@ -50,7 +40,6 @@ class Point(Record, frozen=True, kw_only=True):
     interval; ``period`` is its first day."""
 
     period: str
-    group: str
     measure: str
     value: float
     n: int
@@ -58,26 +47,25 @@ class Point(Record, frozen=True, kw_only=True):
     high: float | None
 
 
+class Alert(Record, frozen=True, kw_only=True):
+    """A rule and what it saw. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
+
+    rule: str
+    state: str
+    value: float | None
+    n: int
+    text: str
+
+
 class Drift(Record, frozen=True, kw_only=True):
-    """``left_out`` groups had fewer records than those shown."""
+    """What became of the records since then."""
 
     by: str
-    of: str
     since: str
     records: int
     points: tuple[Point, ...]
     changes: tuple[Change, ...]
     alerts: tuple[Alert, ...]
-    left_out: int = 0
-
-
-class Metric(Record, frozen=True, kw_only=True):
-    """One gauge of a scrape, without the prefix of the product; None where too little was seen."""
-
-    name: str
-    help: str
-    labels: dict[str, str]
-    value: float | None
 
 
 class Canary(Record, frozen=True, kw_only=True):
@@ -92,10 +80,6 @@ class Canary(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-_CanaryRun = tuple[str, dict[str, Any]]
-"""When it was, and its entry's body."""
-
-
 def _week(day: str) -> str:
     when = date.fromisoformat(day)
     return (when - timedelta(days=when.weekday())).isoformat()
@@ -107,107 +91,81 @@ BY: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week", of: str = "all") -> Drift:
+def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week") -> Drift:
     """Raises AccessError for anybody but auditors and admins, UsageError, ConfigError for an alert rule."""
     kb.caller.must(Role.AUDITOR, to="see how quality moves")
     if by not in BY:
         raise UsageError(f"unknown period {by!r}", hint=f"use one of {', '.join(BY)}")
-    rules = rules_of(kb.config.alerts, (*MEASURES, *CANARY_MEASURES))
-    start = moment(since, kb.now())
-    told = _told(kb, min([start, *_starts(kb, rules)]), words=of == "topic", reader=kb.caller.user)
-    recent = [one for one in told if one.timestamp >= start]
-    values = values_of(recent, of, BY[by])
-    shown = set(largest(recent, of, MOST_GROUPS))
-    left_out = len({group for _, group, _ in values} - shown)
-    values = {key: found for key, found in values.items() if key[1] in shown}
-    runs = _canary_runs(kb)
-    if of == "all":
-        values |= _canary_values(runs, start, BY[by])
-    series: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)
-    for measure, group, period in sorted(values):
-        series[measure, group].append((period, values[measure, group, period]))
-    points = [
-        _point(period, group, measure, found)
-        for (measure, group, period), found in sorted(values.items(), key=lambda pair: pair[0])
-    ]
+    return _drift(kb, since, by, BY[by], reader=kb.caller.user)
+
+
+def drift_lately(kb: KnowledgeBase) -> Drift:
+    """The last seven days as one period, over all records, for a scraper: only numbers are read, no entry is
+    left."""
+    return _drift(kb, WINDOW, WINDOW, lambda timestamp: WINDOW, reader=None)
+
+
+def _drift(
+    kb: KnowledgeBase, since: str, by: str, period: Callable[[str], str], *, reader: str | None
+) -> Drift:
+    rules, start = _rules(kb), moment(since, kb.now())
+    log = _read(kb, [start, *(rule.since for rule in rules)], reader=reader)
+    series: dict[str, list[tuple[str, list[float]]]] = defaultdict(list)
+    for (measure, when), values in sorted(log.values(start, period).items()):
+        series[measure].append((when, values))
     return Drift(
         by=by,
-        of=of,
         since=start,
-        records=len(recent),
-        points=tuple(points),
+        records=sum(one.timestamp >= start for one in log.told),
+        points=tuple(
+            Point(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
+            for measure, periods in series.items()
+            for when, values in periods
+        ),
         changes=change_points(series),
-        alerts=_alerts(kb, rules, told, runs),
-        left_out=left_out,
+        alerts=_alerts(kb, rules, log),
     )
-
-
-def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
-    """Of the last seven days, over all records, for a scraper: only numbers are read, no entry is left."""
-    rules = rules_of(kb.config.alerts, (*MEASURES, *CANARY_MEASURES))
-    start = moment(WINDOW, kb.now())
-    told = _told(kb, min([start, *_starts(kb, rules)]), words=False, reader=None)
-    values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: WINDOW)
-    runs = _canary_runs(kb)
-    values |= _canary_values(runs, start, lambda timestamp: WINDOW)
-    found = []
-    for (measure, _, window), numbers in sorted(values.items()):
-        labels = {"measure": measure, "window": window}
-        for name, help_, number in (
-            ("drift", "Quality by the audit log", _summed(measure, numbers).value),
-            ("drift_records", "Records behind it", float(len(numbers))),
-        ):
-            found.append(Metric(name=name, help=help_, labels=labels, value=number))
-    for alert in _alerts(kb, rules, told, runs):
-        state = {"firing": 1.0, "quiet": 0.0}.get(alert.state)
-        help_ = "1 while an alert rule fires"
-        found.append(Metric(name="alert_firing", help=help_, labels={"rule": alert.rule}, value=state))
-    return tuple(found)
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _told(kb: KnowledgeBase, since: str, *, words: bool, reader: str | None) -> list[Told]:
-    """Oldest first, without what evaluations asked."""
+class _Log(NamedTuple):
+    """Records, and the canary's runs of the newest case file (when, and the entry's body): what other
+    questions brought is no change in quality."""
+
+    told: list[Told]
+    canary: list[tuple[str, dict[str, Any]]]
+
+    def values(self, since: str, period: Callable[[str], str]) -> dict[tuple[str, str], list[float]]:
+        """Single values by measure and period."""
+        found: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for one in self.told:
+            for measure, look in MEASURES.items() if one.timestamp >= since else ():
+                if (value := look(one)) is not None:
+                    found[measure, period(one.timestamp)].append(float(value))
+        for timestamp, body in self.canary:
+            if timestamp >= since:
+                found[CANARY_HIT, period(timestamp)] += body["hit"]
+                found[CANARY_PRECISION, period(timestamp)] += body["precision"]
+        return found
+
+
+def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _Log:
+    """From the earliest of ``starts``, oldest first, without what evaluations asked."""
+    since = min(starts)
     signals: dict[str, list[str]] = defaultdict(list)
     for request, signal in kb.audit.signals(since):
         signals[request].append(signal)
     evaluator = kb.audit.pseudonym(EVALUATION)
-    found = []
-    for entry, body in kb.audit.bodies(AuditQuery(since=since), words=words, reader=reader):
+    told = []
+    for entry, body in kb.audit.bodies(AuditQuery(since=since), reader=reader):
         if body.get("user") == EVALUATION or (entry is not None and evaluator and entry.subject == evaluator):
             continue
-        found.append(
-            Told(
-                timestamp=body["timestamp"],
-                body=body,
-                signals=tuple(signals.get(body["request_id"], ())),
-                error=bool(body.get("error")),
-            )
-        )
-    return found[::-1]
-
-
-def _canary_runs(kb: KnowledgeBase) -> list[_CanaryRun]:
-    """Those of the newest case file: what other questions brought is no change in quality."""
+        said = tuple(signals.get(body["request_id"], ()))
+        told.append(Told(timestamp=body["timestamp"], body=body, signals=said, error=bool(body.get("error"))))
     runs = [(entry.timestamp, body) for entry, body in kb.audit.evaluations(CANARY)]
-    return [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]]
-
-
-def _canary_values(runs: Sequence[_CanaryRun], since: str, period: Callable[[str], str]) -> Values:
-    found: Values = defaultdict(list)
-    for timestamp, body in runs:
-        if timestamp >= since:
-            when = period(timestamp)
-            found[CANARY_HIT, "all", when] += body["hit"]
-            found[CANARY_PRECISION, "all", when] += body["precision"]
-    return {key: values for key, values in found.items() if values}
-
-
-def _point(period: str, group: str, measure: str, values: Sequence[float]) -> Point:
-    summed = _summed(measure, values)
-    return Point(period=period, group=group, measure=measure, n=len(values), **summed._asdict())
+    return _Log(told[::-1], [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]])
 
 
 class _Sum(NamedTuple):
@@ -246,21 +204,46 @@ def _median(ordered: NDArray[np.float64]) -> _Sum:
 # --- alerts ---------------------------------------------------------------------------------------
 
 
-def _starts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[str]:
-    return [moment(rule.window, kb.now()) for rule in rules]
+class _Rule(NamedTuple):
+    """``since`` is when its window begins."""
+
+    line: str
+    measure: str
+    above: bool
+    threshold: float
+    since: str
 
 
-def _alerts(
-    kb: KnowledgeBase, rules: Sequence[Rule], told: Sequence[Told], runs: Sequence[_CanaryRun]
-) -> tuple[Alert, ...]:
-    found = []
+def _rules(kb: KnowledgeBase) -> list[_Rule]:
+    """``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last seven days abstained.
+    Raises ConfigError for a line that is not a rule."""
+    known, found = (*MEASURES, *CANARY_MEASURES), []
+    for line in kb.config.alerts.rules:
+        match = _RULE.fullmatch(line)
+        if match is None:
+            raise ConfigError(f"alerts.rules: {line!r} is not a rule", hint='write "abstention > 0.3 @ 7d"')
+        measure, direction, threshold, window = match.groups()
+        if measure not in known:
+            raise ConfigError(
+                f"alerts.rules: unknown measure {measure!r}", hint=f"use one of {', '.join(known)}"
+            )
+        since = moment(window, kb.now())
+        found.append(_Rule(" ".join(line.split()), measure, direction == ">", float(threshold), since))
+    return found
+
+
+def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], log: _Log) -> tuple[Alert, ...]:
+    """Each fires on the value itself, where there are enough records for one."""
+    found, least = [], kb.config.alerts.least
     for rule in rules:
-        start = moment(rule.window, kb.now())
-        values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: "")
-        values |= _canary_values(runs, start, lambda timestamp: "")
-        numbers = values.get((rule.measure, "all", ""), [])
-        value, low, high = _summed(rule.measure, numbers) if numbers else (None, None, None)
-        found.append(judged(rule, value, low, high, len(numbers), kb.config.alerts.least))
+        values = log.values(rule.since, lambda timestamp: "").get((rule.measure, ""), [])
+        value, n = _summed(rule.measure, values).value if values else None, len(values)
+        if value is None or n < least:
+            state, words = "not measured", f"{n} records, {least} are needed"
+        else:
+            beyond = value > rule.threshold if rule.above else value < rule.threshold
+            state, words = "firing" if beyond else "quiet", f"{value:.3g} over {n} records"
+        found.append(Alert(rule=rule.line, state=state, value=value, n=n, text=f"{rule.line}: {words}"))
     return tuple(found)
 
 

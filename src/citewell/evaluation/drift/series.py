@@ -1,8 +1,8 @@
-"""What records say of quality over time, by whatever it is grouped by, and where it changed.
+"""What one record says of quality, and where the values of many changed over time.
 
-In: the bodies of records, personal texts sealed or not: none is looked at, but for topics. Out: single values
-by measure, group and period; :class:`Change` values. At every border between two periods the values before
-and behind are compared (Mann and Whitney 1947, by the normal approximation with ties; on zeros and ones it is
+In: the bodies of records, personal texts sealed or not: none is looked at; values by measure and period. Out:
+a value a measure; :class:`Change` values. At every border between two periods the values before and behind
+are compared (Mann and Whitney 1947, by the normal approximation with ties; on zeros and ones it is
 the test of two proportions). The clearest border counts when its p value, times the number of borders looked
 at in all series (Bonferroni), is under ``LEVEL``; then both sides are searched again. Knows nothing about
 logs.
@@ -11,23 +11,19 @@ logs.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Record, Status
-from citewell.knowledge.feedback.topics import topics_of
 
 LEVEL = 0.01
 LEAST = 20
 """Values on either side; with fewer there is no test."""
 
-Key = tuple[str, str]
 Series = Sequence[tuple[str, Sequence[float]]]
 Floats = NDArray[np.float64]
 
@@ -37,18 +33,17 @@ class Change(Record, frozen=True, kw_only=True):
     neighbours; ``p`` is corrected for every border that was looked at."""
 
     measure: str
-    group: str
     period: str
     before: float
     after: float
     p: float
 
 
-def change_points(series: Mapping[Key, Series]) -> tuple[Change, ...]:
-    """By time; ``series`` by measure and group, their periods in order."""
+def change_points(series: Mapping[str, Series]) -> tuple[Change, ...]:
+    """By time; ``series`` by measure, their periods in order."""
     looked_at = sum(max(0, len(one) - 1) for one in series.values())
     found: list[Change] = []
-    for (measure, group), one in series.items():
+    for measure, one in series.items():
         periods = [(period, np.asarray(values, dtype=np.float64)) for period, values in one if len(values)]
         borders = sorted(_borders(periods, 0, len(periods), looked_at))
         ends = [0, *(place for place, _ in borders), len(periods)]
@@ -58,7 +53,6 @@ def change_points(series: Mapping[Key, Series]) -> tuple[Change, ...]:
         found += [
             Change(
                 measure=measure,
-                group=group,
                 period=periods[place][0],
                 before=means[number],
                 after=means[number + 1],
@@ -66,7 +60,7 @@ def change_points(series: Mapping[Key, Series]) -> tuple[Change, ...]:
             )
             for number, (place, p) in enumerate(borders)
         ]
-    return tuple(sorted(found, key=lambda change: (change.period, change.measure, change.group)))
+    return tuple(sorted(found, key=lambda change: (change.period, change.measure)))
 
 
 def _borders(
@@ -174,47 +168,3 @@ MEANS: Mapping[str, Look] = {
 }
 MEDIANS: Mapping[str, Look] = {"latency_ms": lambda told: told.body.get("latency_ms", {}).get("total")}
 MEASURES: Mapping[str, Look] = {**SHARES, **MEANS, **MEDIANS}
-
-
-def _documents(told: Told) -> tuple[str, ...]:
-    cited = {c["document_id"] for claim in told.body["claims"] for c in claim.get("citations", ())}
-    return tuple(sorted(cited)) or ("none cited",)
-
-
-def _sources(told: Told) -> tuple[str, ...]:
-    """The first folder of each cited document."""
-    return tuple(sorted({name.split("/")[0] for name in _documents(told)}))
-
-
-GROUPS: Mapping[str, Callable[[Sequence[Told]], list[tuple[str, ...]]]] = {
-    "all": lambda told: [("all",)] * len(told),
-    "document": lambda told: [_documents(one) for one in told],
-    "source": lambda told: [_sources(one) for one in told],
-    "topic": lambda told: [(topic,) for topic in topics_of([one.body["user_query"] for one in told])],
-    "configuration": lambda told: [(one.body["config_hash"][:23],) for one in told],
-}
-"""What a series can be of; a record may count in several groups."""
-
-Values = dict[tuple[str, str, str], list[float]]
-"""By measure, group and period."""
-
-
-def values_of(told: Sequence[Told], of: str, period: Callable[[str], str]) -> Values:
-    """Raises UsageError for an unknown grouping."""
-    if of not in GROUPS:
-        raise UsageError(f"unknown grouping {of!r}", hint=f"use one of {', '.join(GROUPS)}")
-    found: Values = defaultdict(list)
-    for one, groups in zip(told, GROUPS[of](told), strict=True):
-        when = period(one.timestamp)
-        for measure, look in MEASURES.items():
-            value = look(one)
-            if value is not None:
-                for group in groups:
-                    found[measure, group, when].append(float(value))
-    return found
-
-
-def largest(told: Sequence[Told], of: str, most: int) -> Iterable[str]:
-    """The groups with most records."""
-    counts = Counter(group for groups in GROUPS[of](told) for group in groups)
-    return [name for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]]

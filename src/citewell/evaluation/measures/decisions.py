@@ -2,7 +2,7 @@
 
 Neither refusing nor answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced
 Uncertainty Estimation for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong
-outcomes among the surest cases; E-AURC takes away what a perfect order would leave. Answers come in the order
+outcomes among the surest cases. Answers come in the order
 of their confidence; refusals come last and cost nothing where there is no answer, so that refusing everything
 has the AURC of the share of questions that could have been answered. An answer without a confidence has no
 place in that order: where there is one, nothing is measured. ECE with ten bins of equal width (Naeini, Cooper
@@ -80,22 +80,10 @@ def risk(judged: Judged) -> Score:
 def aurc(points: Sequence[Point]) -> float | None:
     """Those of one confidence enter together, in no order: each has their mean loss. None where one is
     unknown."""
-    risks = _risks(points)
-    return sum(risks) / len(risks) if risks and _ordered(points) else None
-
-
-def excess_aurc(points: Sequence[Point]) -> float | None:
-    """AURC less that of the same outcomes with every wrong one last."""
-    area = aurc(points)
-    if area is None:
+    if any(confidence == UNKNOWN for confidence, _ in points):
         return None
-    losses = sorted((loss for _, loss in points), reverse=True)
-    best = aurc([(float(rank), loss) for rank, loss in enumerate(losses)])
-    return area - (best or 0.0)
-
-
-def _ordered(points: Sequence[Point]) -> bool:
-    return all(confidence != UNKNOWN for confidence, _ in points)
+    risks = _risks(points)
+    return sum(risks) / len(risks) if risks else None
 
 
 def _risks(points: Sequence[Point]) -> list[float]:
@@ -139,7 +127,6 @@ ABSTENTION: tuple[Measure, ...] = (
     Measure(name="right_outcome", of=right_outcome, bounded=True),
     Measure(name="right_when_answered", of=right_when_answered, bounded=True),
     Measure(name="aurc", of=risk, better=-1, over=aurc),
-    Measure(name="e_aurc", of=risk, better=-1, over=excess_aurc),
     Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
     Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
 )
@@ -159,15 +146,6 @@ def confidence(judged: Judged) -> Score:
     return Score(points=((judged.observed.overall, float(judged.right)),))
 
 
-def support(judged: Judged) -> Score:
-    """A point is (probability that all is supported, whether a person said so)."""
-    if judged.observed.supported is None:
-        return NOT_ASKED
-    if judged.observed.support is None:
-        return one(None, "the verifier could not judge")
-    return Score(points=((judged.observed.support, float(judged.observed.supported)),))
-
-
 def expected_calibration_error(points: Sequence[Point]) -> float | None:
     """Over ten bins of equal width; 1 itself is in the last."""
     inside: dict[int, list[Point]] = {}
@@ -184,6 +162,4 @@ def brier(points: Sequence[Point]) -> float | None:
 CALIBRATION: tuple[Measure, ...] = (
     Measure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error),
     Measure(name="brier_confidence", of=confidence, better=-1, over=brier),
-    Measure(name="ece_support", of=support, better=-1, over=expected_calibration_error),
-    Measure(name="brier_support", of=support, better=-1, over=brier),
 )

@@ -68,18 +68,10 @@ class Alike:
             return False
         if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
             return True
-        return bool(self.entailing(claim, [other]))
-
-    def entailing(self, claim: str, texts: Sequence[str]) -> list[str]:
-        """Those of ``texts`` that entail ``claim``; none without an entailer."""
-        if self.entailer is None or not texts:
-            return []
-        found = self.entailer.entail([(text, claim) for text in texts])
-        return [
-            text
-            for text, one in zip(texts, found, strict=True)
-            if one.entailment is not None and one.entailment >= ENTAILED
-        ]
+        if self.entailer is None:
+            return False
+        (found,) = self.entailer.entail([(other, claim)])
+        return found.entailment is not None and found.entailment >= ENTAILED
 
 
 class Outcome(StrEnum):

@@ -18,7 +18,7 @@ import msgspec
 from citewell.answering.journal import Ask
 from citewell.core.config import Documents, Verification
 from citewell.core.ports import Entailer
-from citewell.core.records import AuditRecord, Chunk, Document, Found, Passage, Proof, Record, Status, Verdict
+from citewell.core.records import AuditRecord, Document, Found, Passage, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.detect import PLAIN
@@ -181,7 +181,7 @@ def handed(
     memory = MemoryEvidence()
     for document in added:
         memory.put(document)
-    chunks = _chunks(parts, added)
+    chunks = [chunk for document in added for chunk in chunk_document(document, parts.config.chunking)]
     border = parts.config.retrieval.relevance_threshold if defences.threshold else 0.0
     relevances = parts.ranker.rank(target.question, [chunk.in_context for chunk in chunks]) if chunks else []
     passages = [
@@ -194,10 +194,6 @@ def handed(
     )
     given = _Given(msgspec.structs.replace(found, passages=marked))
     return _rehearsed(parts, target, defences, given, _Both(memory, parts.evidence))
-
-
-def _chunks(parts: Assembly, documents: Sequence[Document]) -> list[Chunk]:
-    return [chunk for document in documents for chunk in chunk_document(document, parts.config.chunking)]
 
 
 def _rehearsed(

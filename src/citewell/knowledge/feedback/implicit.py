@@ -9,7 +9,7 @@ that the others miss in what ``benchmarks/turns.py`` measures. Knows nothing abo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from citewell.core.ports import Embedder
 from citewell.core.records import Record, Trace
 from citewell.knowledge.feedback.intake import Intake
 from citewell.knowledge.feedback.signals import CITEWELL, Feedback, Signal
-from citewell.knowledge.feedback.topics import content, words
+from citewell.verification.words import stem
 
 _TURNS = 5
 """Earlier questions of a session that a new one is compared with, newest first."""
@@ -70,6 +70,17 @@ _KINDS = {"who": "who", "whom": "who", "whose": "who", "when": "when", "where": 
 """Question words that ask for one kind of thing."""
 _COMPUTED = frozenset(("percentage", "average", "mean", "difference", "ratio", "total", "change"))
 """Words that, added or left out, ask for another figure."""
+
+_DULL = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the of in on at to for and or by with from as is are was were be been am it its this that these"
+        " those i we you my our me us do does did can could should would may will there if have has had so"
+        " than then into per about get please tell"
+        " what which who whom whose when where why how much many",
+    )
+)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 class Detected(Record, frozen=True, kw_only=True):
@@ -191,3 +202,19 @@ def _values(text: str) -> set[str]:
     return {
         word.rstrip("0").rstrip(".") if "." in word else word for word in words(text) if word[0].isdigit()
     }
+
+
+def words(text: str) -> list[str]:
+    """In order, lower case, without possessives; numbers without their commas."""
+    lowered = text.casefold().replace("\u2019", "'").replace("'s", "")
+    return [word.replace(",", "") for word in _WORD.findall(lowered)]
+
+
+def content(of: Iterable[str]) -> dict[str, str]:
+    """Stems of the words that are neither question words nor glue, in order, each with the word it was first
+    seen as."""
+    found: dict[str, str] = {}
+    for word in of:
+        if word not in _DULL:
+            found.setdefault(stem(word), word)
+    return found

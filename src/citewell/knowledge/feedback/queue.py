@@ -1,7 +1,7 @@
 """What people should look at: flagged answers as items of a queue, and the patterns among them.
 
-In: records, what was said of them, what was decided about them. Out: items, newest first; groups by cause,
-topic or document with their counts, the same for the same items. Knows nothing about where they come from.
+In: records, what was said of them, what was decided about them. Out: items, newest first; groups by cause
+or document with their counts, the same for the same items. Knows nothing about where they come from.
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
-
 from citewell.core.records import AuditRecord, Record
 from citewell.knowledge.feedback.signals import TROUBLE, Feedback, documents_of, failing_stage, standing
 from citewell.knowledge.feedback.store import Review
-from citewell.knowledge.feedback.topics import topics_of
 
 OPEN = "open"
 UNKNOWN = "unknown stage"
@@ -34,7 +31,6 @@ class QueueItem(Record, frozen=True, kw_only=True):
     causes: tuple[str, ...]
     stage: str
     documents: tuple[str, ...]
-    topic: str = ""
     signals: tuple[Feedback, ...] = ()
     state: str = OPEN
     reviewer: str = ""
@@ -42,15 +38,12 @@ class QueueItem(Record, frozen=True, kw_only=True):
 
 
 class Group(Record, frozen=True, kw_only=True):
-    """``n`` answers that share ``name``, newest first in ``requests``; ``stages`` and ``signals`` count what
-    is known of them."""
+    """``n`` answers that share ``name``, the ``newest`` of them; ``stages`` counts where they failed."""
 
-    by: str
     name: str
     n: int
     stages: dict[str, int]
-    signals: dict[str, int]
-    requests: tuple[str, ...]
+    newest: str
 
 
 def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None) -> QueueItem:
@@ -79,34 +72,25 @@ def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None
 
 
 BY: Mapping[str, Callable[[QueueItem], tuple[str, ...]]] = {
-    "cause": lambda item: tuple(f"{cause}, {item.stage or UNKNOWN}" for cause in item.causes),
-    "topic": lambda item: (item.topic,),
+    "cause": lambda item: item.causes,
     "document": lambda item: item.documents or (NO_DOCUMENT,),
 }
 """An item counts in each of its groups."""
 
 
 def grouped(items: Sequence[QueueItem], by: str) -> tuple[Group, ...]:
-    """Largest first, then by name. ``items`` newest first, with their topics."""
+    """Largest first, then by name. ``items`` newest first."""
     members: dict[str, list[QueueItem]] = {}
     for item in items:
         for name in BY[by](item):
             members.setdefault(name, []).append(item)
-    groups = [
+    groups = (
         Group(
-            by=by,
             name=name,
             n=len(found),
             stages=dict(sorted(Counter(item.stage or UNKNOWN for item in found).items())),
-            signals=dict(sorted(Counter(one.signal.value for item in found for one in item.signals).items())),
-            requests=tuple(item.request_id for item in found),
+            newest=found[0].request_id,
         )
         for name, found in members.items()
-    ]
+    )
     return tuple(sorted(groups, key=lambda group: (-group.n, group.name)))
-
-
-def with_topics(items: Sequence[QueueItem]) -> list[QueueItem]:
-    """``items``, each with its topic among them."""
-    topics = topics_of([item.question for item in items])
-    return [msgspec.structs.replace(item, topic=topic) for item, topic in zip(items, topics, strict=True)]

@@ -23,7 +23,6 @@ from citewell.core.errors import CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
 from citewell.core.vocabulary import bars, maker_words, named, state_of
 from citewell.evaluation import charts, drift
-from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
@@ -228,58 +227,43 @@ def _chart(counts: Counts) -> object:
 
 
 @router.get("/health")
-def health(
-    reading: Reading, since: str = "90d", by: str = "week", of: str = "all", measure: str = "confidence"
-) -> Response:
+def health(reading: Reading, since: str = "90d", by: str = "week") -> Response:
     reading.need(Role.AUDITOR)
     measured, problem = None, None
     try:
-        measured = drift.drift(reading.kb, since=since, by=by, of=of)
+        measured = drift.drift(reading.kb, since=since, by=by)
     except UsageError as error:
         problem = trouble_of(error)
     return reading.page(
         "health.html",
         problem=problem,
         found=measured,
-        drawn=_drawn(measured, of, measure) if measured else (),
+        drawn=_drawn(measured.points) if measured else (),
         card=reading.kb.card_state(),
-        asked={"since": since, "by": by, "of": of, "measure": measure},
-        choices={"by": tuple(drift.BY), "of": tuple(GROUPS), "measure": tuple(MEASURES)},
+        since=since,
+        by=by,
+        periods=tuple(drift.BY),
     )
 
 
-def _drawn(found: drift.Drift, of: str, measure: str) -> list[Markup]:
-    """Over all answers, every trend; by group, one measure with a line a group."""
-    taken = {(point.measure, point.group) for point in found.points}
-    if of != "all":
-        groups = sorted(group for name, group in taken if name == measure)
-        series = {group: _series(found.points, measure, group) for group in groups}
-        return [charts.line(named(measure), series, unit=_unit(measure))] if series else []
+def _drawn(points: Sequence[drift.Point]) -> list[Markup]:
+    taken = {point.measure for point in points}
     made = []
     for title, names in TRENDS.items():
-        series = {named(name): _series(found.points, name, "all") for name in names if (name, "all") in taken}
-        made.append(charts.line(title, series or {title: []}, unit=_unit(names[0])))
+        series = {named(name): _series(points, name) for name in names if name in taken}
+        made.append(charts.line(title, series or {title: []}, unit="s" if names[0] == SECONDS else ""))
     return made
 
 
-def _unit(measure: str) -> str:
-    return "s" if measure == SECONDS else ""
-
-
-def _series(points: Sequence[drift.Point], measure: str, group: str) -> list[charts.Point]:
+def _series(points: Sequence[drift.Point], measure: str) -> list[charts.Point]:
     """A point for each period of all ``points``, without a value where this was not measured."""
-    taken = {one.period: one for one in points if one.measure == measure and one.group == group}
+    taken = {one.period: one for one in points if one.measure == measure}
     scale = 0.001 if measure == SECONDS else 1.0
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else value * scale
-
     series = []
     for period in sorted({point.period for point in points}):
-        one = taken.get(period)
-        if one is None:
+        if (one := taken.get(period)) is None:
             series.append(charts.Point(label=period, value=None))
         else:
-            value, low, high = scaled(one.value), scaled(one.low), scaled(one.high)
-            series.append(charts.Point(label=period, value=value, low=low, high=high, n=one.n))
+            low, high = (None if end is None else end * scale for end in (one.low, one.high))
+            series.append(charts.Point(period, one.value * scale, low, high, one.n))
     return series

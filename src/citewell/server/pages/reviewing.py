@@ -3,9 +3,8 @@ is dismissed with a reason. ``/spot-check``: claims judged by people who do not 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
 from starlette.responses import RedirectResponse, Response
@@ -14,7 +13,6 @@ from citewell.core.access import Role
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import CaseSpan
 from citewell.evaluation import sampling
-from citewell.knowledge.feedback.queue import Group
 from citewell.knowledge.reviewing import MOST
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit, trouble_of
 from citewell.server.pages.answers import passages_read, shown
@@ -23,7 +21,7 @@ from citewell.server.problems import looking_up
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
-BY = {"cause": "What happened", "topic": "Topic", "document": "Document"}
+BY = {"cause": "What happened", "document": "Document"}
 STATES = ("open", "accepted", "dismissed", "all")
 JUDGEMENTS = {
     "supported": "The source says it",
@@ -33,29 +31,19 @@ JUDGEMENTS = {
 }
 
 
-class Pattern(NamedTuple):
-    """``n`` answers that share ``name``; ``stages`` counts which of them failed where."""
-
-    name: str
-    n: int
-    stages: dict[str, int]
-
-
 @router.get("/review")
 def review(
     reading: Reading,
     by: str = "cause",
     state: str = "open",
     cause: str = "",
-    topic: str = "",
     document: str = "",
     cursor: str = "",
 ) -> Response:
     reading.need(*REVIEWING)
-    narrowed = {"cause": cause, "topic": topic, "document": document}
+    narrowed = {"cause": cause, "document": document}
     groups = reading.kb.review.groups(by=by, state=state)
-    patterns = _causes(groups) if by == "cause" else [Pattern(one.name, one.n, one.stages) for one in groups]
-    found = reading.kb.review.queue(state=state, cursor=cursor, cause=cause, topic=topic, document=document)
+    found = reading.kb.review.queue(state=state, cursor=cursor, cause=cause, document=document)
     whole: dict[str, Any] = {"by": by, "state": state}
     return reading.page(
         "review.html",
@@ -63,22 +51,13 @@ def review(
         ways={name: (words, address("/review", by=name, state=state)) for name, words in BY.items()},
         state=state,
         states={name: address("/review", by=by, state=name) for name in STATES},
-        groups=[(one, address("/review", **whole, **{by: one.name})) for one in patterns],
+        groups=[(one, address("/review", **whole, **{by: one.name})) for one in groups],
         narrowed=next((value for value in narrowed.values() if value), ""),
         whole=address("/review", **whole),
         found=found,
         following=address("/review", **whole, **narrowed, cursor=found.next) if found.next else "",
         may_check=reading.caller.has(Role.AUDITOR),
     )
-
-
-def _causes(groups: Sequence[Group]) -> list[Pattern]:
-    """One pattern a cause: the queue has a group for each stage it failed at."""
-    stages: dict[str, Counter[str]] = {}
-    for one in groups:
-        stages.setdefault(one.name.rpartition(", ")[0], Counter()).update(one.stages)
-    found = [Pattern(name, counts.total(), dict(counts)) for name, counts in stages.items()]
-    return sorted(found, key=lambda one: (-one.n, one.name))
 
 
 @router.post("/review/dismiss")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -20,7 +20,7 @@ from citewell.answering.streaming import Event, EventKind
 from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.errors import AbandonedError, UsageError
-from citewell.core.records import Answer, Claim, Record, Streamed
+from citewell.core.records import Answer, Claim, Record
 from citewell.knowledge.traces import Relayed
 from citewell.questions.parsing import MAX_QUESTION
 from citewell.server.identity import require
@@ -165,8 +165,8 @@ class After(Record, frozen=True, kw_only=True):
 async def events(
     request_id: str, request: Request, caller: Asker, here: Here, asked: After = query_of(After)
 ) -> Response:
-    """The events of a streamed question again, whichever worker answers it; or made from the record. Then
-    they begin at the beginning, and their ids end in `r`."""
+    """The events of a streamed question again, whichever worker answers it. When they are no longer kept,
+    decision and Answer from the record, under ids that end in `r`."""
     last = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
     after = int(last[2]) if last and last[1] == request_id else asked.after
     return await _resumed(here, caller, request_id, after)
@@ -211,29 +211,12 @@ def _replayed(here: Site, caller: Caller, request_id: str) -> list[Event]:
         record = kb.audit.record(request_id, reader=caller.user)
     if not record.response_decision:
         raise Problem(409, "this question ended in an error", hint="ask the question again")
-    return list(replay(kb.answer_of(record), record.streamed))
-
-
-def replay(answer: Answer, streamed: tuple[Streamed, ...]) -> Iterator[Event]:
-    """A stream made again from its record, as a listener from the beginning has received it in the end: the
-    same claims under the same numbers, the same citations, the same end."""
-    yield Event(kind=EventKind.SEARCH_RESULTS, passages=answer.passages)
-    claims = {claim.text: claim for claim in answer.claims if claim.shown}
-    for one in streamed:
-        yield Event(kind=EventKind.CLAIM, number=one.number, text=one.text)
-        if one.text in claims and not one.withdrawn:
-            yield Event(kind=EventKind.VERDICT, number=one.number, claim=claims[one.text], final=True)
-        else:
-            reason = one.withdrawn or "withdrawn"
-            yield Event(kind=EventKind.CORRECTION, number=one.number, text=one.text, reason=reason)
-    known = {one.text for one in streamed}
-    fresh = [claim for claim in answer.claims if claim.shown and claim.text not in known]
-    for number, claim in enumerate(fresh, len(streamed) + 1):
-        yield Event(kind=EventKind.CLAIM, number=number, text=claim.text)
-        yield Event(kind=EventKind.VERDICT, number=number, claim=claim, final=True)
-    reasons = answer.confidence.reasons
-    yield Event(kind=EventKind.DECISION, decision=answer.decision, reason=reasons[0] if reasons else "")
-    yield Event(kind=EventKind.DONE, answer=answer)
+    answer = kb.answer_of(record)
+    reason = next(iter(answer.confidence.reasons), "")
+    return [
+        Event(kind=EventKind.DECISION, decision=answer.decision, reason=reason),
+        Event(kind=EventKind.DONE, answer=answer),
+    ]
 
 
 def _following(stream: Stream | RemoteStream, after: int = 0) -> StreamingResponse:

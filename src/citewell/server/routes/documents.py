@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from citewell.core.access import Caller, Role
-from citewell.core.records import Box, Document, Found, Page, Record, Section
+from citewell.core.records import Box, Document, Page, Record
 from citewell.documents.evidence.catalogue import CatalogueEntry
 from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
@@ -61,39 +61,17 @@ class OneQuery(Record, frozen=True, kw_only=True):
     version: str = ""
 
 
-class About(Record, frozen=True, kw_only=True):
-    """A version without its text; ``length`` in code points."""
-
-    document_id: str
-    version: str
-    text_hash: str
-    reader: str
-    media_type: str
-    uri: str
-    length: int
-    title: Found | None
-    author: Found | None
-    language: Found | None
-    published_at: Found | None
-    effective_at: Found | None
-    expires_at: Found | None
-    signed_at: Found | None
-    edition: Found | None
-    sections: tuple[Section, ...]
-    pages: tuple[Page, ...]
-    acl: tuple[str, ...]
-    tags: tuple[str, ...]
-    ingested_at: str
-    supersedes: str
-    incomplete: tuple[int, ...]
-    notes: tuple[str, ...]
+_UNTOLD = ("text", "boxes", "tables", "replaces", "caller_supplied", "headers")
+_TOLD = [(one.name, one.type) for one in msgspec.structs.fields(Document) if one.name not in _UNTOLD]
+About = msgspec.defstruct("About", [*_TOLD, ("length", int)], bases=(Record,), frozen=True, kw_only=True)
+About.__doc__ = "A version without its text; ``length`` in code points."
 
 
 @router.get("/show", **described(About, "The metadata of a version", query=OneQuery))
 def show(caller: Reader, here: Here, asked: OneQuery = query_of(OneQuery)) -> Response:
     """All but its text."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
-    own = {name: getattr(found, name) for name in About.__struct_fields__ if name != "length"}
+    own = {name: getattr(found, name) for name, _ in _TOLD}
     return reply(About(length=len(found.text), **own | {"uri": told_place(found.uri)}))
 
 

@@ -74,6 +74,10 @@ class TooLarge(Exception):
     """The answer is larger than MOST_BYTES."""
 
 
+class _UnsealedError(Exception):
+    """Its record could not be written; the words are for the client."""
+
+
 def refuse(settings: Proxy) -> None:
     """Raises ConfigError for settings that cannot be used."""
     if not settings.to.startswith(("https://", "http://")):
@@ -159,17 +163,13 @@ class Checking:
             response = self.protocol.joined(events) if events else dict(given)
         except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError):
             given, events, response = None, [], {}
-        found, outcome = await self._checked(response)
         try:
-            await self._seal(found, outcome, response)
-        except Exception as error:  # noqa: BLE001 - without a record there is no answer
-            return _json(self.protocol.error(self._unsealed(error)), 503, {RECORD: self.record})
+            found, outcome, mark, withheld = await self._settled(response)
+        except _UnsealedError as error:
+            return _json(self.protocol.error(str(error)), 503, {RECORD: self.record})
         headers |= {STATUS: outcome.status.value}
-        mark = self._mark(outcome)
-        if self._withholds(found, outcome):
-            made = self.protocol.withheld(response, self._notice(outcome))
-            made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
-            return _json([made] if events else made, 200, headers)
+        if withheld is not None:
+            return _json([withheld] if events else withheld, 200, headers)
         if self.settings.policy == "observe" or given is None:
             return Response(data, 200, headers)
         if events:
@@ -200,19 +200,15 @@ class Checking:
             self.here.work.submit(lambda: self._abandon(seen), self._client)
             raise
         response = self._joined(seen)
-        found, outcome = await self._checked(response, broken)
         try:
-            await self._seal(found, outcome, response)
-        except Exception as error:  # noqa: BLE001 - without a record no answer is complete
-            broken = self._unsealed(error)
+            found, _, mark, withheld = await self._settled(response, broken)
+        except _UnsealedError as error:
+            broken = str(error)
         if broken:
             yield line(self.protocol.error(broken))
             return
-        mark = self._mark(outcome)
-        if self._withholds(found, outcome):
-            made = self.protocol.withheld(response, self._notice(outcome))
-            made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
-            for event in self.protocol.events(made):
+        if withheld is not None:
+            for event in self.protocol.events(withheld):
                 yield line(event)
             return
         close = next((place for place, (_, event) in enumerate(held) if self.protocol.last(event)), len(held))
@@ -225,6 +221,27 @@ class Checking:
             return
         for event in self.protocol.closing(last, found, mark):
             yield line(event)
+
+    async def _settled(self, response: Json, broken: str = "") -> tuple[Answered, Outcome, Json, Json | None]:
+        """Checked and sealed: the answer, what came of it, its mark, and what goes out instead where it is
+        withheld. Raises _UnsealedError: without a record no answer is complete."""
+        found, outcome = await self._checked(response, broken)
+        withholds = self._withholds(found, outcome)
+        sealed = msgspec.structs.replace(outcome, shown="" if withholds else found.text)
+        try:
+            await run_in_threadpool(self._put, found, sealed, response)
+        except Exception as error:
+            log.error("an answer could not be sealed", exc_info=error)
+            raise _UnsealedError(
+                f"the record of this answer could not be written ({type(error).__name__}),"
+                " so it is not complete"
+            ) from error
+        mark = self._mark(outcome)
+        if not withholds:
+            return found, outcome, mark, None
+        made = self.protocol.withheld(response, self._notice(outcome))
+        made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
+        return found, outcome, mark, made
 
     def _joined(self, seen: list[Json]) -> Json:
         try:
@@ -262,10 +279,6 @@ class Checking:
             return Sent()
         return sent(given, self.pattern) if isinstance(given, dict) else Sent()
 
-    async def _seal(self, found: Answered, outcome: Outcome, response: Json) -> None:
-        shown = "" if self._withholds(found, outcome) else found.text
-        await run_in_threadpool(self._put, found, msgspec.structs.replace(outcome, shown=shown), response)
-
     def _put(self, found: Answered, outcome: Outcome, response: Json) -> None:
         model = response.get("model") or response.get("modelVersion") or self._request.model
         about = {"to": named(self.settings.to), "policy": self.settings.policy, "withheld": not outcome.shown}
@@ -282,12 +295,6 @@ class Checking:
             self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
         except Exception as error:  # noqa: BLE001 - nobody is left to be told
             log.error("an answer whose client disconnected could not be sealed", exc_info=error)
-
-    def _unsealed(self, error: Exception) -> str:
-        log.error("an answer could not be sealed", exc_info=error)
-        return (
-            f"the record of this answer could not be written ({type(error).__name__}), so it is not complete"
-        )
 
     def _withholds(self, found: Answered, outcome: Outcome) -> bool:
         if self.settings.policy != "withhold" or found.calls_tools or outcome.status is Status.VERIFIED:
