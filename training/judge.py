@@ -625,7 +625,9 @@ def train(
     told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {read} tokens"
     print(f"{stage}: {told}, {len(steps)} steps; {claims}", flush=True)
     model = Judge(still)
-    model.load_state_dict(begins, strict=False)
+    missing = model.load_state_dict(begins, strict=False).missing_keys
+    if begins and missing:
+        raise SystemExit(f"the weights to begin with lack {', '.join(missing)}: it would begin at random")
     model.to(DEVICE)
 
     def loss_of(module: nn.Module, step: int) -> Tensor:

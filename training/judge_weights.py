@@ -6,14 +6,17 @@ shipped. Raises SystemExit where the judge is not installed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import onnx
-import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from torch import Tensor
 
 from citewell.core.weights import judge_folder, model_bytes, read_card
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 HEADS = ("head", "answered")
 
@@ -24,6 +27,13 @@ def graph_name(name: str) -> str:
 
 
 def shipped() -> dict[str, Tensor]:
+    import torch
+
+    return {name: torch.from_numpy(value) for name, value in values().items()}
+
+
+def values() -> dict[str, NDArray[np.float32]]:
+    """The same without torch."""
     folder = judge_folder()
     if folder is None:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
@@ -41,7 +51,7 @@ def shipped() -> dict[str, Tensor]:
             found[f"{layer}.{'bias' if name.endswith('_bias') else 'weight'}"] = value.T
         elif name.startswith("mpnet."):
             found[name] = value
-    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in found.items()}
+    return {name: np.ascontiguousarray(value) for name, value in found.items()}
 
 
 def _value(name: str, stored: dict[str, NDArray[np.generic]]) -> NDArray[np.float32] | None:
