@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from citewell.core.weights import judge_folder
 from training.judge_weights import values
+
+from citewell.core.weights import judge_folder
 
 LAYER = ("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o")
 LAYER += ("attention.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
