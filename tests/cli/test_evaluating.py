@@ -84,7 +84,7 @@ def test_a_result_that_was_cut_off_is_not_read_as_cases(run: Run, cases: Path, t
     (tmp_path / "kept.toml").write_text(KEPT)
     done = run("eval", "gate", "cut.json", "--thresholds", "kept.toml")
     assert done.exit_code == 2
-    assert "cut.json is no whole result of `citewell eval run`" in done.stderr
+    assert "cut.json is not a whole result of `citewell eval run`" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_result_that_was_cut_off_is_not_read_as_cases(run: Run, cases: Path, t
     [
         (("run", "none.jsonl"), "none.jsonl cannot be read"),
         (("run", "bad.jsonl"), "bad.jsonl, line 1 is not JSON"),
-        (("compare", "bad.jsonl", "bad.jsonl"), "is no result of"),
+        (("compare", "bad.jsonl", "bad.jsonl"), "is not a result of"),
         (("gate", "bad.jsonl", "--thresholds", "none.toml"), "cannot be read as TOML"),
     ],
 )

@@ -146,7 +146,7 @@ def test_a_file_is_read_as_it_was_written(made: Run, tmp_path: Path) -> None:
     write_run(made, tmp_path / "deep" / "run.json")
     assert read_run(tmp_path / "deep" / "run.json") == made
     (tmp_path / "other.json").write_text('{"measures": []}')
-    with pytest.raises(UsageError, match="no result of"):
+    with pytest.raises(UsageError, match="not a result of"):
         read_run(tmp_path / "other.json")
 
 

@@ -209,7 +209,8 @@ def test_pages_that_draw_slowly_keep_no_reader_waiting_and_end_with_their_client
 ) -> None:
     (tmp_path / "ferry.pdf").write_bytes(one_page_pdf("The ferry leaves from Oland."))
     kb.ingest(tmp_path / "ferry.pdf")
-    monkeypatch.setattr(drawing, "_START", "import time; time.sleep(600)  # {home}")
+    slow = [sys.executable, "-c", "import time; time.sleep(600)"]
+    monkeypatch.setattr(drawing, "command", lambda module: slow)
     running: list[subprocess.Popen[bytes]] = []
     begun = subprocess.Popen.__init__
 

@@ -16,6 +16,8 @@ from citewell.core.records import Record
 from citewell.questions.periods import Period
 
 MAX_LENGTH, MAX_LEAVES = 4_000, 64
+PRECISION, PLACES = 28, 6
+"""Digits that are exact, and those of them behind the point."""
 MAX_EXPONENT = 100
 PLUS, MINUS, TIMES, OVER, POWER = "+", "−", "×", "÷", "^"
 _RANK = {PLUS: 1, MINUS: 1, TIMES: 2, OVER: 2, POWER: 3}
@@ -114,10 +116,14 @@ def shown(tree: Tree) -> str:
 
 
 def worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
-    """The value of ``tree``; raises ArithmeticError for a division by zero and the like."""
+    """The value of ``tree``; raises ArithmeticError for a division by zero and the like, and for a value with
+    more whole digits than are exact."""
     with localcontext() as context:
-        context.prec = 28
-        return _worked(tree, worth)
+        context.prec = PRECISION
+        value = _worked(tree, worth)
+    if value.adjusted() >= PRECISION - PLACES:
+        raise ArithmeticError(f"a value of {value.adjusted() + 1} digits")
+    return value
 
 
 def _worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
