@@ -232,8 +232,8 @@ class Training:
 
 
 def bfloat16_is_quicker() -> bool:
-    """Whether this processor multiplies in bfloat16: one that does not is two hundred times slower in it. Not by
-    timing it, which under load gave either answer, and another end to a resumed run."""
+    """Whether this processor multiplies in bfloat16: one that does not is two hundred times slower in it. Not
+    timed: under load that gave either answer, and a resumed run another end."""
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
