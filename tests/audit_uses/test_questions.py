@@ -137,6 +137,7 @@ def test_counts_and_rates(queries: Queries) -> None:
         lambda q: q.counts(AuditQuery(), by="year"),
         lambda q: q.counts(AuditQuery(), of="colour"),
         lambda q: q.page(AuditQuery(cursor="x")),
+        lambda queries: queries.page(AuditQuery(limit=-(10**22))),
     ],
 )
 def test_what_cannot_be_asked_is_refused(queries: Queries, call) -> None:  # type: ignore[no-untyped-def]

@@ -128,6 +128,7 @@ class Queries:
 
     def page(self, query: AuditQuery) -> Page:
         """Newest first."""
+        refuse(query)
         records = tuple(islice(self.every(query), query.limit + 1))
         more = len(records) > query.limit
         return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")

@@ -178,7 +178,7 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
     assert cells[Poison.INSTRUCTION, "no poison filter"].set_aside == 0
     # Who verifies nothing cannot say which citations support their claims.
     assert cells[Poison.INSTRUCTION, "no verification"].citation_precision.value is None
-    assert cells[Poison.INSTRUCTION, "none"].misled.value == 0.5
+    assert cells[Poison.INSTRUCTION, "none"].misled.value > filtered.misled.value
 
 
 def test_without_verification_a_claim_that_its_source_denies_is_shown() -> None:
