@@ -16,6 +16,7 @@ from citewell.core.records import (
     Conflict,
     Document,
     Kind,
+    Likeliest,
     Maker,
     Passage,
     Standing,
@@ -26,6 +27,7 @@ from citewell.core.records import (
 from citewell.documents.text import caller_document
 from citewell.questions.evidence import SentenceAnswer
 from citewell.retrieval import Filters, Retrieved
+from citewell.retrieval.gate import nearest
 
 OLD = caller_document("lease.md", "The roof is green.\nThe rent is 900 euros.\nThe door is red.\n")
 NEW = caller_document("change.md", "Clause 2 shall read: The rent is 950 euros.\n")
@@ -92,6 +94,16 @@ def test_only_what_is_in_force_is_left_and_every_offset_stays() -> None:
     (struck,) = force().struck([passage(OLD)])
     assert struck.chunk.content.strip() == "The rent is 900 euros."
     assert struck.chunk.content.index("The rent") == START
+
+
+def test_a_refusal_quotes_no_blanks_where_the_likeliest_answer_is_not_in_force() -> None:
+    likeliest = Likeliest(start=START, end=END, answers=0.5)
+    found = msgspec.structs.replace(passage(OLD), likeliest=likeliest)
+    (place,) = nearest(QUESTION, force().left([found]))
+    assert place.quote == OLD.text[place.start : place.end]
+    assert place.quote.strip()
+    (as_it_was,) = nearest(QUESTION, force(as_of="2026-02-28").left([found]))
+    assert as_it_was.quote == "The rent is 900 euros."
 
 
 def test_a_passage_of_which_nothing_is_left_is_gone() -> None:

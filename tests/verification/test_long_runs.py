@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from citewell.questions.calculation.arithmetic import written
+from citewell.questions.calculation.arithmetic import parse, worked
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
 
@@ -37,5 +37,8 @@ def test_a_number_of_any_size_is_compared(huge: str) -> None:
         check_numbers(f"The toll is {huge} cents.", one)
 
 
-def test_a_result_of_any_size_is_written() -> None:
-    assert written(Decimal(10) ** 30, places=1) == f"1{',000' * 10}.0"
+def test_a_result_with_more_digits_than_are_exact_is_none() -> None:
+    """It would be written with zeros that nobody worked out."""
+    tree = parse(f"{'9' * 30} + 1")
+    with pytest.raises(ArithmeticError):
+        worked(tree, lambda leaf: Decimal(leaf.text))

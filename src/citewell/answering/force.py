@@ -292,15 +292,20 @@ def _side(side: Citation, date: str) -> str:
 
 
 def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
-    """Blanks at the places, line breaks kept, so that every offset stays."""
+    """Blanks at the places, line breaks kept, so that every offset stays. An answer that was likeliest in one
+    of them no longer is."""
     chunk, content = passage.chunk, passage.chunk.content
     for start, end in places:
         a, b = max(0, start - chunk.start_offset), min(len(content), end - chunk.start_offset)
         if a < b:
             content = content[:a] + "".join("\n" if c == "\n" else " " for c in content[a:b]) + content[b:]
     rows = tuple(row for row in chunk.rows if not any(row.start < b and a < row.end for a, b in places))
-    left = msgspec.structs.replace(chunk, content=content, rows=rows)
-    return msgspec.structs.replace(passage, chunk=left)
+    best = passage.likeliest
+    return msgspec.structs.replace(
+        passage,
+        chunk=msgspec.structs.replace(chunk, content=content, rows=rows),
+        likeliest=None if best and any(best.start < b and a < best.end for a, b in places) else best,
+    )
 
 
 def _merged(places: Iterable[Place]) -> list[Place]:

@@ -35,8 +35,8 @@ _LIST = re.compile(
     r"(?P<rest>(?:\s+(?:of|for|in|at|on|during|under)\s+[^?]*)?\??)$",
     re.I | re.S,
 )
-
 _NOTED = re.compile(r"^(?P<list>[^?.:;]{5,120}?)(?P<rest>\s+(?:of|for)\s[^?]*\??)$", re.I)
+_BETWEEN = re.compile(r"(?:(?<!\s)\s+)?,\s*(?:and\s+)?|(?<!\s)\s+and\s+")
 
 
 def split_aspects(question: str) -> tuple[str, ...]:
@@ -66,8 +66,7 @@ def _pieces(asked: str) -> list[str]:
     if len(cut) > 1 and all(len(piece.split()) >= 3 for piece in cut):
         return [piece if piece.endswith("?") else piece + "?" for piece in cut]
     if match := _LIST.match(asked):
-        listed = re.split(r"(?:(?<!\s)\s+)?,\s*(?:and\s+)?|(?<!\s)\s+and\s+", match["list"])
-        members = [member.strip() for member in listed if member.strip()]
+        members = _members(match["list"])
         if all(len(member.split()) <= 4 for member in members):
             head = re.sub(r"\bare\b", "is", re.sub(r"\bwere\b", "was", match["head"]))
             return [f"{head}{member}{match['rest']}".strip() for member in members]
@@ -75,15 +74,18 @@ def _pieces(asked: str) -> list[str]:
 
 
 def _noted(asked: str) -> tuple[str, ...]:
-    """The members of a list typed without a verb: "Warranty, weight and price of the
-    AR-7?"."""
+    """Each member of a list that was typed without a verb: "Warranty, weight and price of the AR-7?"."""
     match = _NOTED.match(asked)
     if not match or "," not in match["list"] or read_question(asked).ask is not Ask.TEXT:
         return ()
-    members = [one.strip() for one in re.split(r",\s*(?:and\s)?|\sand\s", match["list"]) if one.strip()]
+    members = _members(match["list"])
     if len(members) < 3 or any(len(one.split()) > 3 for one in members):
         return ()
     return tuple(f"{member}{match['rest']}" for member in members)
+
+
+def _members(listed: str) -> list[str]:
+    return [member.strip() for member in _BETWEEN.split(listed) if member.strip()]
 
 
 def _told(piece: str, first: str) -> str:

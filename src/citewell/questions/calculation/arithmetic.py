@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from citewell.core.records import Record
 from citewell.questions.periods import Period
@@ -244,9 +244,8 @@ def written(value: Decimal, *, percent: bool = False, places: int | None = None)
     """``value`` with thousands marked, a true minus, at ``places`` decimals (None: as many as it has)."""
     shown = value * 100 if percent else value
     if places is not None:
-        digits = max(shown.adjusted(), 0) + places + 2
-        shown = shown.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=digits))
-    text = f"{shown.copy_abs():,f}"
+        shown = shown.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    text = f"{abs(shown):,f}"
     return ("−" if shown < 0 else "") + text + ("%" if percent else "")
 
 
