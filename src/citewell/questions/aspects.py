@@ -1,9 +1,10 @@
 """A question split into aspects, each of which stands alone.
 
-In: a question. Out: its aspects, in order, at least one. Conservative: what is not clearly several
-questions stays whole. A question whose answer is worked out from cited numbers (a ratio, a growth
-rate, an average) becomes its operands, one line item in one period each, because those are what
-a document can be quoted for. Knows nothing about passages or whether anything can be answered.
+In: a question. Out: its aspects, in order, at least one: what :mod:`.splitting` cuts it into, each with the
+names, the period or the clause before it that it needs to be understood. A question whose answer is worked
+out from cited numbers (a ratio, a growth rate, an average) becomes its operands, one line item in one period
+each, because those are what a document can be quoted for. Knows nothing about passages or whether anything
+can be answered.
 """
 
 from __future__ import annotations
@@ -12,16 +13,12 @@ import re
 from collections.abc import Sequence
 
 from citewell.questions.calculator import calculator
-from citewell.questions.parsing import Ask, asking_sentences, read_question
+from citewell.questions.parsing import asking_sentences, read_question
 from citewell.questions.periods import periods_in
+from citewell.questions.splitting import split
 
 MAX_ASPECTS = 16
 
-_NEXT = re.compile(
-    r"(?:(?:(?<!\s)\s+)?[,;]\s+|(?<!\s)\s+)(?:and|or|as well as)\s+(?:also\s+)?"
-    r"(?=(?:what|who|whom|whose|which|when|where|why|how)\b)",
-    re.I,
-)
 _WHO = re.compile(r"^\W*(?:who|whom|whose)\b", re.I)
 _PERSON = re.compile(r"\b(?:(?P<he>he|him|his)|(?P<she>she|her)|(?P<they>they|them|their))\b", re.I)
 _OWN = frozenset(("his", "her", "their"))
@@ -29,14 +26,7 @@ _ROLE = re.compile(r"^\W*who (?P<be>is|was|are|were) (?P<role>the [^?]+?)\s*\??$
 _BEFORE_A_TIME = frozenset(
     str.split("in of for as at on by the during year years end start beginning and or to from between since")
 )
-_LIST = re.compile(
-    r"^(?P<head>(?:what|which|how much|how many)\s+(?:is|are|was|were|does|did)\s+)"
-    r"(?P<list>(?:the|its|their)\s+[^,?]{2,40}?(?:,\s*(?:(?:the|its|their)\s+)?[^,?]{2,40}?)*,?\s+and\s+(?:the|its|their)\s+[^,?]{2,40}?)"
-    r"(?P<rest>(?:\s+(?:of|for|in|at|on|during|under)\s+[^?]*)?\??)$",
-    re.I | re.S,
-)
-_NOTED = re.compile(r"^(?P<list>[^?.:;]{5,120}?)(?P<rest>\s+(?:of|for)\s[^?]*\??)$", re.I)
-_BETWEEN = re.compile(r"(?:(?<!\s)\s+)?,\s*(?:and\s+)?|(?<!\s)\s+and\s+")
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|there)\b", re.I)
 
 
 def split_aspects(question: str) -> tuple[str, ...]:
@@ -45,8 +35,6 @@ def split_aspects(question: str) -> tuple[str, ...]:
     if worked := calculator().parts(whole):
         return worked if len(worked) <= MAX_ASPECTS else (whole,)
     asked = asking_sentences(whole)
-    if len(asked) == 1 and (noted := _noted(asked[0])):
-        return noted
     parts = dict.fromkeys(piece for sentence in asked for piece in _pieces(sentence))
     if 1 < len(parts) <= MAX_ASPECTS:
         carried = tuple(dict.fromkeys(_stand_alone(part, whole, asked) for part in parts))
@@ -56,36 +44,16 @@ def split_aspects(question: str) -> tuple[str, ...]:
 
 
 def _pieces(asked: str) -> list[str]:
-    cut = [piece.strip() for piece in _NEXT.split(asked) if piece.strip()]
+    cut = list(split(asked))
+    if not cut:
+        return [asked]
     if _WHO.match(asked) and any(_PERSON.search(piece) for piece in cut[1:]):
         # "Who leads Acme, and how old is she?": she is the answer, not a name that the question has.
         told = [_told(piece, cut[0]) for piece in cut[1:]]
         if not all(told) or {"he", "she"} <= _people(asked):
             return [asked]
         cut = [cut[0], *told]
-    if len(cut) > 1 and all(len(piece.split()) >= 3 for piece in cut):
-        return [piece if piece.endswith("?") else piece + "?" for piece in cut]
-    if match := _LIST.match(asked):
-        members = _members(match["list"])
-        if all(len(member.split()) <= 4 for member in members):
-            head = re.sub(r"\bare\b", "is", re.sub(r"\bwere\b", "was", match["head"]))
-            return [f"{head}{member}{match['rest']}".strip() for member in members]
-    return [asked]
-
-
-def _noted(asked: str) -> tuple[str, ...]:
-    """Each member of a list that was typed without a verb: "Warranty, weight and price of the AR-7?"."""
-    match = _NOTED.match(asked)
-    if not match or "," not in match["list"] or read_question(asked).ask is not Ask.TEXT:
-        return ()
-    members = _members(match["list"])
-    if len(members) < 3 or any(len(one.split()) > 3 for one in members):
-        return ()
-    return tuple(f"{member}{match['rest']}" for member in members)
-
-
-def _members(listed: str) -> list[str]:
-    return [member.strip() for member in _BETWEEN.split(listed) if member.strip()]
+    return [inner for piece in cut for inner in (_pieces(piece) if len(piece) < len(asked) else [piece])]
 
 
 def _told(piece: str, first: str) -> str:
@@ -119,18 +87,26 @@ def _stand_alone(part: str, whole: str, asked: Sequence[str]) -> str:
     """Names and periods of the whole that a part leaves out are carried over in brackets."""
     mine, all_of_it = read_question(part), read_question(whole)
     carried = []
-    if not mine.names and all_of_it.names:
-        name = all_of_it.names[0]
-        firsts = (_ROLE.match(_NEXT.split(sentence, maxsplit=1)[0]) for sentence in asked)
+    # A first word has its capital for that.
+    names = [name for name in all_of_it.names if not whole.startswith(name)]
+    if not mine.names and names:
+        name = names[0]
+        firsts = (_ROLE.match(_first(sentence)) for sentence in asked)
         roles = [_undated(first["role"]) for first in firsts if first]
         replaced = False
         # A pronoun that is left in a part with the role put into it is not the name's.
         if _ROLE.match(part) or not any(role in part for role in roles):
             part, replaced = _name_for_pronoun(part, name)
         carried += [] if replaced else [name]
+    elif not mine.names and part != _first(asked[0]) and _POINTS_BACK.search(part):
+        carried.append(_first(asked[0]).rstrip("? "))
     if not mine.periods and len(all_of_it.periods) == 1:
         carried.append(all_of_it.periods[0].name)
     return f"{part} ({', '.join(carried)})" if carried else part
+
+
+def _first(sentence: str) -> str:
+    return next(iter(split(sentence)), sentence)
 
 
 def _name_for_pronoun(part: str, name: str) -> tuple[str, bool]:

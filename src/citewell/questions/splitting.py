@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 WEIGHTS = Path(__file__).with_name("splitting.json")
@@ -33,7 +34,7 @@ _FOLLOWS = {
 }
 _BEFORE = {label: [one for one in LABELS if label in _FOLLOWS[one]] for label in LABELS}
 _BEGINS, _ENDS = (HEAD, FIRST), (HEAD, NEXT, MORE_OF_NEXT, ALONE, MORE_ALONE, TAIL)
-_TOKEN = re.compile(r"\w+(?:[-'’./]\w+)*|[^\w\s]")
+_TOKEN = re.compile(r"\w+(?:[-'’./&]\w+)*|[^\w\s]")
 _CLASSES = {
     word: name
     for name, words in {
@@ -41,13 +42,17 @@ _CLASSES = {
         "aux": "is are was were do does did can could may might must shall should will would has have had am "
         "isn't aren't don't doesn't",
         "det": "the a an any all each every both this that these those its their his her our my your",
-        "prep": "of for in on at by with from to during under over per after before between without about into",
+        "prep": "of for in on at by with from to during under over per after before between without about "
+        "into",
         "conj": "and or plus as nor but",
         "pron": "it they he she i we you them him me us there one",
         "sub": "if because while unless until since although so than",
     }.items()
     for word in words.split()
 }
+_BOTH = re.compile(r"^both\s+", re.I)
+_PLURAL = re.compile(r"(?<=^what )(?:are|were)\b", re.I)
+_SINGULAR = {"are": "is", "were": "was"}
 _JOINS = frozenset((",", ";", "and", "or", "&", "+", "plus", "/"))
 
 
@@ -123,26 +128,33 @@ def _kind(word: Word, question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tagger:
-    """``weights`` of each feature by label; ``steps`` by the label before and the label."""
+    """``weights`` of each feature by label; ``steps`` by the label before and the label. ``surer``: by how
+    much the best split must beat no split, for each word."""
 
     weights: Mapping[str, Sequence[float]]
     steps: Sequence[Sequence[float]]
+    surer: float = 0.0
 
     def labels(self, rows: Sequence[Sequence[str]]) -> list[int]:
         """The likeliest chain for these words; () for none."""
         if not rows:
             return []
         never = float("-inf")
-        best = [score if label in _BEGINS else never for label, score in enumerate(self._scores(rows[0]))]
+        table = [self._scores(row) for row in rows]
+        best = [score if label in _BEGINS else never for label, score in enumerate(table[0])]
         came: list[list[int]] = []
-        for row in rows[1:]:
-            scores, now, back = self._scores(row), [never] * len(LABELS), [0] * len(LABELS)
+        for scores in table[1:]:
+            now, back = [never] * len(LABELS), [0] * len(LABELS)
             for label in LABELS:
                 back[label] = max(_BEFORE[label], key=lambda one: best[one] + self.steps[one][label])
                 now[label] = best[back[label]] + self.steps[back[label]][label] + scores[label]
             best = now
             came.append(back)
         found = [max(_ENDS, key=lambda label: best[label])]
+        if self.surer and found != [HEAD]:
+            whole = sum(scores[HEAD] for scores in table) + (len(rows) - 1) * self.steps[HEAD][HEAD]
+            if best[found[0]] - whole < self.surer * len(rows):
+                return [HEAD] * len(rows)
         for back in reversed(came):
             found.append(back[found[-1]])
         return found[::-1]
@@ -160,43 +172,70 @@ def split(question: str) -> tuple[str, ...]:
     words = words_of(question)
     if not 2 < len(words) <= MOST_WORDS:
         return ()
-    labels = tagger().labels(features(words, question))
-    runs = list(_runs(words, labels))
-    if len(runs) < 2:
+    parts = _parts(words, tagger().labels(features(words, question)))
+    if len(parts) < 2:
         return ()
-    head = question[: runs[0][1]]
-    tail = question[runs[-1][2] :]
-    first = question[runs[0][1] : runs[0][2]]
-    parts = []
-    for alone, start, end in runs:
-        said = question[start:end]
-        whole = f"{said} {_without_its_question_word(first)}{tail}" if alone else f"{head}{said}{tail}"
-        whole = " ".join(whole.split())
-        parts.append(whole if whole.endswith("?") or not question.rstrip().endswith("?") else f"{whole}?")
-    return tuple(parts)
+    joined = all(
+        any(word.text in _JOINS for word in words if before[-1].end <= word.start < part[0].start)
+        for before, part in pairwise(parts)
+    )
+    if not joined:
+        return ()
+    head, tail = question[: parts[0][0].start], question[parts[-1][-1].end :]
+    clauses = not head.strip() and _asks(parts[0]) and _asks(parts[-1])
+    if clauses and any(word.text[0].isalnum() for word in words_of(tail)):
+        # A clause of its own goes on to the end.
+        parts[-1] = [word for word in words if word.start >= parts[-1][0].start and word.text[0].isalnum()]
+        tail = question[parts[-1][-1].end :]
+    first = question[parts[0][0].start : parts[0][-1].end]
+    found = []
+    for part in parts:
+        said = question[part[0].start : part[-1].end]
+        if part is not parts[0] and _only_asks(part):
+            said = f"{said} {_without_its_question_word(first)}{tail}"
+        else:
+            said = f"{_agreeing(head, said)}{_BOTH.sub('', said)}{tail}"
+        said = " ".join(said.split())
+        found.append(said if said.endswith("?") or not question.rstrip().endswith("?") else f"{said}?")
+    return tuple(found)
 
 
-def _runs(words: Sequence[Word], labels: Sequence[int]) -> Iterator[tuple[bool, int, int]]:
-    """Of each part whether it is a question word alone, and its place."""
-    open_: tuple[bool, int, int] | None = None
+def _parts(words: Sequence[Word], labels: Sequence[int]) -> list[list[Word]]:
+    """The words of each part."""
+    parts: list[list[Word]] = []
     for word, label in zip(words, labels, strict=True):
         if label in (FIRST, NEXT, ALONE):
-            if open_:
-                yield open_
-            open_ = (label == ALONE, word.start, word.end)
-        elif label in (MORE_OF_FIRST, MORE_OF_NEXT, MORE_ALONE) and open_:
-            open_ = (open_[0], open_[1], word.end)
-    if open_:
-        yield open_
+            parts.append([word])
+        elif label in (MORE_OF_FIRST, MORE_OF_NEXT, MORE_ALONE) and parts:
+            parts[-1].append(word)
+    return parts
+
+
+def _asks(part: Sequence[Word]) -> bool:
+    return any(_CLASSES.get(word.text) in ("wh", "aux") for word in part[:2])
+
+
+def _only_asks(part: Sequence[Word]) -> bool:
+    """ "When", "by whom", "at what time": about what was asked before."""
+    kinds = [_CLASSES.get(word.text) for word in part]
+    return "wh" in kinds and len(part) <= 4 and not {"aux", "pron", "det"} & {*kinds}
+
+
+def _agreeing(head: str, said: str) -> str:
+    """ "What are the" before a single thing is "What is the"."""
+    return head if said.endswith("s") else _PLURAL.sub(lambda found: _SINGULAR[found[0].lower()], head)
 
 
 def _without_its_question_word(clause: str) -> str:
+    """From its verb on: "did he get" of "which tablet did he get", "founded Acme" of "who founded Acme"."""
     words = words_of(clause)
-    at = next((i for i, word in enumerate(words[:3]) if _CLASSES.get(word.text) == "wh"), None)
-    return clause if at is None or at + 1 == len(words) else clause[words[at + 1].start :]
+    kinds = [_CLASSES.get(word.text) for word in words]
+    asks = kinds.index("wh") if "wh" in kinds[:3] else -1
+    verb = kinds.index("aux", asks + 1) if asks >= 0 and "aux" in kinds[asks + 1 :] else asks + 1
+    return clause[words[verb].start :] if 0 <= asks and verb < len(words) else clause
 
 
 @cache
 def tagger() -> Tagger:
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return Tagger(stored["weights"], stored["steps"])
+    return Tagger(stored["weights"], stored["steps"], stored["surer"])
