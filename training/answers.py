@@ -1,10 +1,11 @@
 """How sure a sentence is to answer a question: one line over the reader's, the ranker's and the judge's word.
 
 In: questions whose passages shaped no weights: the written examples' part "choose", and rows of public sets
-that no stage saw. Each with its own passage and, of the others, the one nearest in words, read as at run
-time: the reader points, the judge reads what it points at, under the passage's title and headings. Out: the
-coefficients of a logistic line over the log odds, and, under cross-validation by question, its AUROC beside
-the reader's alone and what the surest stretch of each question comes to at LEAST.
+that no stage saw. Each is asked of a small home, its own passage among FIRM - 1 others: the NEAREST in words
+are ranked, of the READ best the reader points and the judge reads what it points at, under the passage's
+title and headings, as at run time. Out: the coefficients of a logistic line over the log odds, and, under
+cross-validation by question, its AUROC beside the reader's alone and what the surest stretch of each question
+comes to at LEAST and around it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from scipy.optimize import minimize
 from citewell.core.records import Chunk
 from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.models.onnx.reading import OnnxRanker, OnnxReader
-from citewell.questions.evidence import framed
+from citewell.questions.evidence import MOST_JUDGED, framed
 from citewell.questions.quotable import heading_above, pointed_at
 from citewell.verification.support import log_odds
 from training.entailer import SEED
@@ -33,9 +34,10 @@ from training.reading_pairs import questions as asked
 
 Floats = NDArray[np.float64]
 WORD = re.compile(r"\w+")
-WRITTEN, PUBLIC, AMONG = 360, 25, 300
-"""Questions over written passages and of each public set at most, and the passages that the strange one is
-taken from."""
+WRITTEN, PUBLIC = 320, 10
+"""Questions over written passages and of each public set at most."""
+FIRM, NEAREST, READ = 12, 8, 5
+TRIED = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 NAMES = ("reader", "ranker", "judge")
 HELD = 0.6
 """The share of an answer that a stretch must hold to be one."""
@@ -49,12 +51,12 @@ NOTHING = {"border": 0.5, "least": LEAST, "line": dict.fromkeys(("intercept", *N
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A question with its own passage and others; ``places`` are its answers in its own, () where there is
-    none."""
+    """A question with its own passage and all of the home; ``places`` are its answers in its own, () where
+    there is none."""
 
     question: str
     chunk: Chunk
-    others: tuple[Chunk, ...]
+    home: tuple[Chunk, ...]
     places: tuple[tuple[int, int], ...]
     source: str
 
@@ -72,29 +74,26 @@ def chunk_of(title: str, text: str) -> Chunk:
     )
 
 
-def nearest(question: str, chunks: Sequence[Chunk]) -> Chunk:
-    """The chunk that shares most of the question's words, the rarer the better: what a search would find."""
+def nearest(question: str, chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The NEAREST that share most of the question's words, the rarer the better: what a search would find."""
     words = [set(WORD.findall(chunk.in_context.lower())) for chunk in chunks]
     held = Counter(word for each in words for word in each)
-    asked = set(WORD.findall(question.lower()))
-    rare = {word: 1.0 / held[word] for word in asked if held[word]}
-    best = max(range(len(chunks)), key=lambda i: sum(rare.get(word, 0.0) for word in words[i] & asked))
-    return chunks[best]
+    rare = {word: 1.0 / held[word] for word in set(WORD.findall(question.lower())) if held[word]}
+    shared = [sum(rare.get(word, 0.0) for word in each) for each in words]
+    return [chunks[i] for i in sorted(range(len(chunks)), key=lambda i: -shared[i])[:NEAREST]]
 
 
 def written(rng: random.Random) -> Iterator[Read]:
     found = [passage for passage in written_passages() if passage.part == "choose"]
-    for passage in found:
-        others = [chunk_of(other.title, other.text) for other in found if other is not passage]
-        for one in passage.questions:
-            start = passage.text.find(one.answer) if one.answer else -1
-            yield Read(
-                one.question,
-                chunk_of(passage.title, passage.text),
-                (nearest(one.question, others),),
-                ((start, start + len(one.answer)),) if start >= 0 else (),
-                "examples",
-            )
+    rng.shuffle(found)
+    for begin in range(0, len(found), FIRM):
+        firm = found[begin : begin + FIRM]
+        chunks = tuple(chunk_of(passage.title, passage.text) for passage in firm)
+        for passage, chunk in zip(firm, chunks, strict=True):
+            for one in passage.questions:
+                start = passage.text.find(one.answer) if one.answer else -1
+                places = ((start, start + len(one.answer)),) if start >= 0 else ()
+                yield Read(one.question, chunk, chunks, places, "examples")
 
 
 def public(rng: random.Random) -> Iterator[Read]:
@@ -102,51 +101,50 @@ def public(rng: random.Random) -> Iterator[Read]:
         rows = asked(name)
         kept = [row for row in rows[most:] if held_out(row.source, row.group) and row.spans is not None]
         for row in rng.sample(kept, min(PUBLIC, len(kept))):
-            others = rng.sample(
-                [other for other in rows if other.group != row.group], min(AMONG, len(rows) // 2)
-            )
-            yield Read(
-                row.question,
-                chunk_of(row.context, row.passage),
-                (nearest(row.question, [chunk_of(other.context, other.passage) for other in others]),),
-                tuple(row.spans or ()),
-                name,
-            )
+            strange = [other for other in rows if other.group != row.group]
+            others = rng.sample(strange, min(FIRM - 1, len(strange)))
+            own = chunk_of(row.context, row.passage)
+            firm = (own, *(chunk_of(other.context, other.passage) for other in others))
+            yield Read(row.question, own, firm, tuple(row.spans or ()), name)
 
 
-def measured(check: OnnxAnswerCheck) -> tuple[Floats, Floats, NDArray[np.int_]]:
-    """A row for each stretch that the reader points at: the log odds of NAMES; whether it answers; and the
-    number of its question."""
+def measured(check: OnnxAnswerCheck) -> tuple[list[Read], Floats, Floats, NDArray[np.int_]]:
+    """A row for each stretch that is judged: the log odds of NAMES; whether it answers; and the number of its
+    question."""
     rng = random.Random(SEED)
     reads = list(written(rng))
     reads = [*rng.sample(reads, min(WRITTEN, len(reads))), *public(rng)]
     ranker, reader = OnnxRanker(), OnnxReader()
     x, y, of = [], [], []
     for number, one in enumerate(reads):
-        chunks = (one.chunk, *one.others)
-        texts = [chunk.in_context for chunk in chunks]
-        relevance = ranker.rank(one.question, texts)
-        for chunk, rel, reading in zip(chunks, relevance, reader.extract(one.question, texts), strict=True):
-            pointed = pointed_at(chunk, reading)
-            read = [
-                framed((chunk.title, heading_above(chunk.content, p.start)), chunk.content[p.start : p.end])
-                for p in pointed
-            ]
-            said = check.answers([(text, one.question) for text in read]) if read else []
-            for at, p in zip(pointed, said, strict=True):
-                answers = chunk is one.chunk and any(
-                    min(at.end, end) - max(at.start, start) >= HELD * (end - start)
-                    for start, end in one.places
-                )
-                x.append([log_odds(at.share), log_odds(rel), log_odds(p)])
-                y.append(float(answers))
-                of.append(number)
-    return np.array(x), np.array(y), np.array(of)
+        near = nearest(one.question, one.home)
+        ranked = zip(ranker.rank(one.question, [chunk.in_context for chunk in near]), near, strict=True)
+        best = sorted(ranked, key=lambda pair: -pair[0])[:READ]
+        readings = reader.extract(one.question, [chunk.in_context for _, chunk in best])
+        pointed = [
+            (relevance, chunk, at)
+            for (relevance, chunk), reading in zip(best, readings, strict=True)
+            for at in pointed_at(chunk, reading)
+        ]
+        pointed = sorted(pointed, key=lambda each: -each[0] * each[2].share)[:MOST_JUDGED]
+        read = [
+            framed((chunk.title, heading_above(chunk.content, at.start)), chunk.content[at.start : at.end])
+            for _, chunk, at in pointed
+        ]
+        said = check.answers([(text, one.question) for text in read])
+        for (relevance, chunk, at), p in zip(pointed, said, strict=True):
+            answers = chunk is one.chunk and any(
+                min(at.end, end) - max(at.start, start) >= HELD * (end - start) for start, end in one.places
+            )
+            x.append([log_odds(at.share), log_odds(relevance), log_odds(p)])
+            y.append(float(answers))
+            of.append(number)
+    return reads, np.array(x), np.array(y), np.array(of)
 
 
 def fitted(judge: OnnxEntailer) -> dict[str, object]:
     """The line, and how good it is on questions that did not fit it."""
-    x, y, of = measured(OnnxAnswerCheck(judge, NOTHING))
+    reads, x, y, of = measured(OnnxAnswerCheck(judge, NOTHING))
     held = np.zeros(len(y))
     for fold in range(5):
         out = of % 5 == fold
@@ -155,8 +153,18 @@ def fitted(judge: OnnxEntailer) -> dict[str, object]:
     surest = [
         rows[np.argmax(held[rows])] for rows in (np.flatnonzero(of == number) for number in np.unique(of))
     ]
-    has = np.array([y[of == of[row]].max() for row in surest]) > 0
-    shown, right = 1 / (1 + np.exp(-held[surest])) >= LEAST, y[surest] > 0
+    # A right stretch that the reader never pointed at is a question refused or answered with another.
+    has = np.array([bool(reads[of[row]].places) for row in surest])
+    sure, right = 1 / (1 + np.exp(-held[surest])), y[surest] > 0
+
+    def at(least: float) -> dict[str, float]:
+        shown = sure >= least
+        return {
+            "right": round(float((shown & right)[has].mean()), 3),
+            "something else": round(float((shown & ~right)[has].mean()), 3),
+            "declined": round(float((~shown)[~has].mean()), 3),
+        }
+
     return {
         "least": LEAST,
         "line": dict(zip(names, (round(float(value), 5) for value in _line(x, y)), strict=True)),
@@ -165,9 +173,8 @@ def fitted(judge: OnnxEntailer) -> dict[str, object]:
             "auroc": area(held, y),
             "auroc of the reader": area(x[:, 0], y),
             "questions": {"answerable": int(has.sum()), "others": int((~has).sum())},
-            "right": round(float((shown & right)[has].mean()), 3),
-            "something else": round(float((shown & ~right)[has].mean()), 3),
-            "declined": round(float((~shown)[~has].mean()), 3),
+            **at(LEAST),
+            "at": {str(least): at(least) for least in TRIED},
         },
     }
 

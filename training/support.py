@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.verification.evidence import KINDS, source_kind
@@ -39,6 +40,7 @@ from training.linked import answering
 Floats = NDArray[np.float64]
 ANSWERS, CONTRADICTIONS = 1_200, 400
 """Pairs and claims at most that the borders are chosen on."""
+NEAR_COPIES = "w41"
 SLOPES = ("slope", "slope of the other")
 ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
 
@@ -162,6 +164,29 @@ def written_examples() -> list[Example]:
     ]
 
 
+def single_sentences() -> list[Example]:
+    """Of the written passages that choose, claims in the text's own words with one thing wrong, each under
+    the one sentence that its passage's versions differ in and that shares most of its words. The made pairs
+    of this kind are edited copies, which the small entailer was trained on by the thousand; alone, they would
+    have its word count for everything."""
+    found = []
+    for passage in written_passages():
+        if passage.part != "choose" or passage.file[:3] != NEAR_COPIES:
+            continue
+        cut = {
+            text: {text[a:b] for a, b in sentence_spans(text)}
+            for text in {s.premise for s in passage.statements}
+        }
+        common = set.intersection(*cut.values())
+        for said in passage.statements:
+            own = sorted(cut[said.premise] - common)
+            words = set(said.claim.lower().split())
+            best = max(own, key=lambda each: len(words & set(each.lower().split())), default="")
+            if best:
+                found.append(Example(best, said.claim, said.label == "entailment", "examples/sentence"))
+    return found
+
+
 def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> dict[str, object]:
     """Coefficients by kind of source, and how well they are calibrated on documents that did not fit them."""
     made = design(rows, values)
@@ -255,7 +280,7 @@ def main(names: list[str]) -> None:
     if names:
         rows += written_examples()
         # A read of the judge costs four times as much.
-        rows = random.Random(SEED).sample(rows, len(rows) // 6)
+        rows = [*random.Random(SEED).sample(rows, len(rows) // 6), *single_sentences()]
         entailers.append(OnnxEntailer(WEIGHTS / "entailer"))
     rows, values = judged_by(rows, entailers)
     alone = [[told[:1] for told in sentences] for sentences in values]
