@@ -43,7 +43,7 @@ SEED, PASSES, FOLDS, BLOCK, RARE, SLIGHT = 20261129, 10, 5, 20, 4, 0.4
 """``BLOCK``: lines held out together, since neighbours are alike; a feature that fewer than RARE words have,
 or that weighs less than SLIGHT, is left out."""
 LEFT_WHOLE = 0.95
-"""Share of the questions that ask one thing that should be left whole; where no margin reaches it, the largest
+"""Share of the questions that ask one thing that should stay whole; where no margin reaches it, the largest
 is taken."""
 SURER = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 2.3, 2.6, 3.0)
 _MARK = re.compile(r"<([^<>]*)>|\(([^()]*)\)")

@@ -232,7 +232,7 @@ def _without_its_question_word(clause: str) -> str:
     kinds = [_CLASSES.get(word.text) for word in words]
     asks = kinds.index("wh") if "wh" in kinds[:3] else -1
     verb = kinds.index("aux", asks + 1) if asks >= 0 and "aux" in kinds[asks + 1 :] else asks + 1
-    return clause[words[verb].start :] if 0 <= asks and verb < len(words) else clause
+    return clause[words[verb].start :] if asks >= 0 and verb < len(words) else clause
 
 
 @cache
