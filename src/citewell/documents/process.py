@@ -27,9 +27,9 @@ from citewell.documents.reading import read_part
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read, ``path`` (and the ``root`` it was found under) in the operating system's own bytes, or its ``part`` at these positions in
-    what is inside what, or a ``document`` that was read before; cut into chunks where ``chunking`` says
-    how."""
+    """A file to read, ``path`` (and the ``root`` it was found under) in the operating system's own bytes, or
+    its ``part`` at these positions in what is inside what, or a ``document`` that was read before; cut into
+    chunks where ``chunking`` says how."""
 
     path: bytes
     document_id: str
