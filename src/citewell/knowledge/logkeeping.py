@@ -18,7 +18,7 @@ from citewell.audit.indexing import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError, IndexMismatchError, LogError, ModelError
+from citewell.core.errors import AbandonedError, CitewellError, IndexMismatchError, LogError, ModelError
 from citewell.knowledge import consistency
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
@@ -161,6 +161,8 @@ class LogKeeping:
                 if not sound and kind != "index":
                     raise _NotCompared("the log has findings")
                 found |= {*compare()}
+            except AbandonedError:
+                raise
             except _NotCompared as reason:
                 skipped.append(f"{name} not checked: {reason}")
             except (CitewellError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
@@ -211,6 +213,8 @@ class LogKeeping:
         try:
             for one in index_findings(parts.index, parts.evidence, parts.config.chunking):
                 yield Finding("index", 0, f"{one}; {HINT}")
+        except AbandonedError:
+            raise
         except (IndexMismatchError, ModelError) as error:  # the configuration's; asking says so too
             raise _NotCompared(str(error)) from error
         except (CitewellError, ValueError, LookupError, TypeError, RuntimeError, OSError) as error:
