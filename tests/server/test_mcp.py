@@ -133,9 +133,9 @@ def test_an_answer_that_an_agent_passes_on_shows_no_picture(
     assert {answer["answer"], claim["text"], claim["citations"][0]["quote"]} == {shown}
 
 
-HOSTILE = """# Ferries ![](https://evil.example/head.png)
+HOSTILE = """# Ferries ![](https://evil/head)
 
-The ferry ![](https://evil.example/seen.png) leaves the <img src=https://evil.example/pier> pier at nine.
+The ferry ![](https://evil/seen) leaves the <img src=https://evil/pier> pier at nine.
 """
 
 
@@ -145,7 +145,7 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
     """What it takes from there can be asked for again, backslashes and all."""
     page = tmp_path / "page.txt"
     page.write_text(HOSTILE)
-    name = "ferry ![](https:evil.example).txt"
+    name = "ferry ![](https:evil).txt"
     kb.ingest(page, document_id=name)
     _, searched, asked, past = talk(
         ("search", {"query": "When does the ferry leave the pier?"}),
@@ -155,7 +155,7 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
     found = searched.structured_content["passages"][0]
     for result in (searched, asked, past):
         told = json.dumps(result.structured_content) + "".join(part.text for part in result.content)
-        assert "evil.example" in told
+        assert "evil" in told
         assert not re.search(r"\]\(|(?<!\\)<img", told)
     given = {"claim": "The ferry leaves at nine.", "quote": found["document_text"]}
     place = found["place"]
