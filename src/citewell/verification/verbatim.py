@@ -17,7 +17,7 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from citewell.core.records import Failure, Record
@@ -287,8 +287,9 @@ _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNO
 _MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
 
 
-def stands_whole(claim: str, text: str) -> bool:
-    """``claim`` is a whole sentence of ``text``, word for word but for marks around it.
+def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
+    """``claim`` is a whole sentence of ``text``, word for word but for marks around it. ``sections`` are the
+    headings over the text, also those that stand far above it.
 
     Questions, speech, items of a list with words that lead up to it, what stands under a heading that may turn
     it ("Do not take it") and what the sentence behind may take back ("This rule was withdrawn.") state nothing
@@ -297,7 +298,15 @@ def stands_whole(claim: str, text: str) -> bool:
     bare = claim.strip().rstrip(".!").rstrip()
     if len(bare.split()) < LEAST_WORDS or bare.rstrip("\"'\u201d\u2019)").endswith("?"):
         return False
+    if turning(sections, bare):
+        return False
     return any(_stated(text, start, end) for start, end in find_all(bare, text))
+
+
+def turning(sections: Sequence[str], claim: str) -> list[str]:
+    """Those headings that may turn what stands under them, and of which ``claim`` says nothing."""
+    said = set(content_words(claim))
+    return [name for name in sections if _heading_turns(name) and not set(content_words(name)) <= said]
 
 
 def _stated(text: str, start: int, end: int) -> bool:
@@ -363,15 +372,22 @@ def _introduced(text: str, first: int) -> bool:
 
 
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
-    """The nearest heading denies, dates back or narrows what stands under it, and ``claim`` does not say so;
-    or an item stands right under words with a verb that lead up to it."""
+    """The nearest heading, or a marked one that it stands under, denies, dates back or narrows what stands
+    under it, and ``claim`` does not say so; or an item stands right under words with a verb that lead up to
+    it."""
     begin, stop = _line(text, first)
     line = text[begin:stop].strip()
     right_above = bool(_ITEM.match(line))
+    inner = 0  # the marks of the innermost heading so far
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
-        if name := _heading(above, line):
-            turns = _heading_turns(name) or (right_above and _leads(name))
-            return turns and not set(content_words(name)) <= set(content_words(claim))
+        marks = len(above) - len(above.lstrip("#"))
+        if (name := _heading(above, line)) and (not inner or 0 < marks < inner):
+            turns = turning([name], claim) or (not inner and right_above and _leads(name))
+            if turns and not set(content_words(name)) <= set(content_words(claim)):
+                return True
+            if marks <= 1:
+                return False
+            inner = marks
         right_above = right_above and bool(_ITEM.match(above))
         line = above
     return False
@@ -402,10 +418,26 @@ def _taken_back(text: str, first: int, last: int) -> bool:
     spans = sentence_spans(text)
     behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
     before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
+    at = bisect_left(spans, (first, first))
+    posed = _posed(text, spans[max(0, at - _MOST_LINES) : at])
     aside = len(behind.split()) <= _ASIDE_WORDS and (
         behind.rstrip("\"')\u201d").endswith("?") or _TAKES.match(behind)
     )
-    return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before))
+    return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before) or posed)
+
+
+def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
+    """A short sentence among those ``before``, in the same section, poses all that follows ("Imagine the
+    following.")."""
+    below = ""
+    for start, end in reversed(before):
+        said = text[start:end].strip()
+        if _heading(said, below):
+            return False
+        if len(said.split()) <= _ASIDE_WORDS and _POSES.match(said):
+            return True
+        below = said
+    return False
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:
