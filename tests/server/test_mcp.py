@@ -135,7 +135,7 @@ def test_an_answer_that_an_agent_passes_on_shows_no_picture(
 
 HOSTILE = """# Ferries ![](https://evil/head)
 
-The ferry ![](https://evil/seen) leaves the <img src=https://evil/pier> pier at nine.
+The ferry was painted ![](https://evil/seen) in 1958 by <img src=https://evil/pier> hand.
 """
 
 
@@ -148,8 +148,8 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
     name = "ferry ![](https:evil).txt"
     kb.ingest(page, document_id=name)
     _, searched, asked, past = talk(
-        ("search", {"query": "When does the ferry leave the pier?"}),
-        ("ask", {"question": "When does the ferry leave the pier?"}),
+        ("search", {"query": "When was the ferry painted?"}),
+        ("ask", {"question": "When was the ferry painted?"}),
         ("audit_query", {"limit": 5}),
     )
     found = searched.structured_content["passages"][0]
@@ -157,7 +157,7 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
         told = json.dumps(result.structured_content) + "".join(part.text for part in result.content)
         assert "evil" in told
         assert not re.search(r"\]\(|(?<!\\)<img", told)
-    given = {"claim": "The ferry leaves at nine.", "quote": found["document_text"]}
+    given = {"claim": "The ferry was painted in 1958.", "quote": found["document_text"]}
     place = found["place"]
     _, checked, narrowed = talk(
         ("verify_citation", {**given, "document_id": place["document_id"]}),

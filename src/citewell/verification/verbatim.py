@@ -89,7 +89,7 @@ def find_verbatim(quote: str, source: str) -> tuple[int, int] | None:
 
 
 def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
-    """Every place of ``quote`` in ``source``, at word borders, as original offsets."""
+    """Every place of ``quote`` in ``source``, at word borders and none over another, as original offsets."""
     needle = fold(quote).text.strip(_MARKS)
     if not needle:
         return ()
@@ -98,9 +98,10 @@ def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
     position = hay.text.find(needle)
     while position >= 0:
         end = position + len(needle)
-        if _border(hay.text, position) and _border(hay.text, end):
+        hit = _border(hay.text, position) and _border(hay.text, end)
+        if hit:
             hits.append((hay.offsets[position], hay.ends[end - 1]))
-        position = hay.text.find(needle, position + 1)
+        position = hay.text.find(needle, end if hit else position + 1)
     return tuple(hits)
 
 
@@ -284,6 +285,7 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
+_MOST_PLACES = 20  # of a claim in one text: what does not stand in the first ones is for the entailer
 _MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
 
 
@@ -300,7 +302,7 @@ def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
         return False
     if turning(sections, bare):
         return False
-    return any(_stated(text, start, end) for start, end in find_all(bare, text))
+    return any(_stated(text, start, end) for start, end in find_all(bare, text)[:_MOST_PLACES])
 
 
 def turning(sections: Sequence[str], claim: str) -> list[str]:
