@@ -166,7 +166,7 @@ def _open_under(root: Path, path: Path) -> int:
     if root not in real.parents:
         raise _left_the_folder()
     *folders, name = real.relative_to(root).parts
-    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         for folder in folders:
             below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
