@@ -211,8 +211,8 @@ class LogKeeping:
             return
         if ingest_under_way(parts.home):
             raise _NotCompared("an ingest is running")
-        sealed = Sealed(log).heads.items() if log is not None else ()
-        vectors = {name: head.vectors for name, (_, head) in sealed if not head.withdrawn}
+        heads = Sealed(log).heads if log is not None else {}
+        vectors = {name: head.vectors for name, (_, head) in heads.items() if not head.withdrawn}
         if bare := sum(not own for own in vectors.values()):
             notes.append(f"the vectors of {bare} documents were not sealed when they were ingested")
         try:
