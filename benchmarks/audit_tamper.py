@@ -426,23 +426,24 @@ UNNAMED = """
 ## What no check can name
 
 - **False entries.** A log proves that nothing was changed since, and to anyone who kept a checkpoint, since
-when. It does not prove that what was sealed was true, that the clock was right, or that a question was asked
-at all (*invent an entry*). - **Changes after the last checkpoint that somebody else keeps**, or before the
-first one. Checkpoints should therefore be published often: `audit.publish_every_s`.
+  when. It does not prove that what was sealed was true, that the clock was right, or that a question was
+  asked at all (*invent an entry*).
+- **Changes after the last checkpoint that somebody else keeps**, or before the first one. Checkpoints should
+  therefore be published often: `audit.publish_every_s`.
 - **A question that was answered outside Citewell**, from a copy of the documents or the index: reading
   leaves no entry.
 - **A missing trace, or one of a request without an entry.** Traces are for inspection only: losing the last
-ones is allowed, and a killed pass leaves one behind. The record in the log is the proof. - **Words in
-feedback that are blank after an erasure.** Once somebody has been erased, an empty name or comment is not
-compared.
+  ones is allowed, and a killed pass leaves one behind. The record in the log is the proof.
+- **Words in feedback that are blank after an erasure.** Once somebody has been erased, an empty name or
+  comment is not compared.
 - **Feedback and flags from before the newest feedback that has expired**, if they are added by hand: they
   look like what has expired.
-- **What the search index finds passages by**: its vectors and lists of words. Who writes to them can hide a
-  passage from a search; what is found is still read from the evidence, word for word.
+- **The search index's list of words** (BM25). Who writes to it can hide a passage from that search, not from
+  those by vectors; what is found is still read from the evidence, word for word.
 - **Which pages were shown and touched** (`no_engagement` is drawn from it), when a key was last used, and
   the files kept in `uploads/`: no entry commits to them, and nothing is answered from them.
 - **A different program in place of `citewell audit check`.** Use the independent reader on an export, on
-another machine.
+  another machine.
 """
 
 

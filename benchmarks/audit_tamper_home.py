@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute
 
 from benchmarks.access_world import fake_parts
 from citewell.audit import CheckReport, Finding
@@ -29,6 +31,7 @@ from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk
 from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.index import VIEWS
 from citewell.documents.statements import Stated
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.sealing import MADE, REVOKED
@@ -176,6 +179,20 @@ def _replace_rows(kb: KnowledgeBase, *chunks: Chunk) -> None:
     kb.parts.index.publish()
 
 
+def _moved(home: Path) -> None:
+    """The vectors of the bridge are turned away from every question."""
+    with opened(home) as kb:
+        index = kb.parts.index
+        rows = index.rows_of(BRIDGE)
+        for view in VIEWS:
+            name = f"{view}_vector"
+            flat = pa.compute.negate(rows.column(name).combine_chunks().flatten())
+            turned = pa.FixedSizeListArray.from_arrays(flat, rows.schema.field(name).type.list_size)
+            rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), turned)
+        index.write(rows)
+        index.publish()
+
+
 def _unindexed(home: Path) -> None:
     with opened(home) as kb:
         kb.parts.index.remove([BRIDGE])
@@ -247,6 +264,7 @@ ROWS = (
     HomeRow("change a date in the index", _indexed(published_at="1999-01-01"), "index"),
     HomeRow("change an access list in the index", _indexed(acl=("x",)), "index"),
     HomeRow("hide a document from the index", _unindexed, "index"),
+    HomeRow("turn a document's vectors away in the index", _moved, "index"),
     HomeRow("delete the index", _without("index"), "index"),
     HomeRow(
         "turn a thumb round",

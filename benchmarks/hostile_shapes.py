@@ -72,6 +72,7 @@ PIECES: dict[str, str] = {
     "braces": "{",
     "escapes": "\\",
     "accents": "\u00e9 ",
+    "a statement denied": "Sales rose to 5 million in 2020. False. ",
     "mixed": "The 3 [1] (a, b) $5.1 and ",
 }
 

@@ -289,6 +289,9 @@ async def _listen(client: httpx.AsyncClient, question: str, began: float, seen: 
                 if event.get("kind") == "done":
                     _note(event["answer"], began, seen)
                     return
+                if "status" in event:  # the problem that ended it: also that it waited too long
+                    await _refused(event["status"], "1", seen)
+                    return
     seen.errors["stream without an end"] += 1
 
 

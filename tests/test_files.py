@@ -40,6 +40,11 @@ def test_what_the_file_is_to_others_stays(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    replace_file(tmp_path / "card.json", b"new")
+    assert (tmp_path / "card.json").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_device_keeps_its_place() -> None:
     with pytest.raises(OSError, match="not a file"):
         replace_file(Path("/dev/null"), b"new")

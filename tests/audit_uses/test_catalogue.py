@@ -202,7 +202,7 @@ def test_what_an_ingest_finds_and_did_not_read_itself_is_told(home: Path) -> Non
     smuggled(home)
     with citewell.open(home) as kb:
         nothing = IngestReport(files=(), index_version="")
-        seal_ingest(kb.parts.log, kb.parts.evidence, nothing, ())
+        seal_ingest(kb.parts.log, kb.parts.evidence, kb.parts.index, nothing, ())
         report = kb.log.check()
     assert in_catalogue(report) == []
     assert any("records 1 documents that were added outside" in note for note in report.notes)

@@ -59,3 +59,25 @@ def test_rights_that_somebody_gave_stay(run, tmp_path: Path) -> None:  # type: i
     (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
     assert run("ingest", tmp_path / "a.md", "--home", home).exit_code == 0
     assert rights(home) == 0o750
+
+
+def test_what_is_written_into_a_home_that_others_may_enter_is_its_owners_alone(  # type: ignore[no-untyped-def]
+    run, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o755)
+    (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
+    assert run("ingest", tmp_path / "a.md", "--home", home).exit_code == 0
+    assert run("ask", "When is the lamp lit?", "--home", home).exit_code in (0, 3, 4)
+    assert run("audit", "query", "--out", home / "said.csv", "--home", home).exit_code == 0
+    recalled = run("audit", "recall", "--document", "a.md", "--out", home / "notices", "--home", home)
+    assert recalled.exit_code == 0
+    assert run("audit", "export", home / "copy", "--home", home).exit_code == 0
+    for path in home.iterdir():
+        allowed = 0o755 if path == home / "copy" else 0o700
+        assert rights(path) == (allowed if path.is_dir() else 0o600), path
+    for folder in (home / "copy", home / "notices"):
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        assert files
+        assert {rights(path) for path in files} == {0o600}

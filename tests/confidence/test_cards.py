@@ -62,6 +62,7 @@ def today(**changes: object) -> Today:
 
 def test_a_card_comes_back_as_it_was_written_under_the_same_hash(tmp_path: Path) -> None:
     write_card(card(), tmp_path / "card.json")
+    assert (tmp_path / "card.json").stat().st_mode & 0o777 == 0o600
     assert read_card(tmp_path / "card.json") == card()
     assert read_card(tmp_path / "card.json").hash == card().hash
     again = tmp_path / "again.json"

@@ -225,3 +225,41 @@ def test_a_name_that_shows_as_another_is_no_id(library: Path) -> None:
         "its name cannot be used as an id: character 15 is U+202E",
         "its name cannot be used as an id: character 12 is U+000A",
     ]
+
+
+def _read(found: SourceFile) -> bytes:
+    data = read_file(found.path, max_bytes=100, root=found.root)
+    assert hash_of(found.path, max_bytes=100, root=found.root) == hash_bytes(data)
+    return data
+
+
+def test_a_file_exchanged_for_a_link_since_it_was_found_is_not_followed(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can write into a folder that others ingest could otherwise have any file of theirs read."""
+    secret = tmp_path / "secrets" / "one.txt"
+    secret.parent.mkdir()
+    secret.write_text("secret")
+    (library / "link.txt").symlink_to(library / "b.txt")
+    found = {item.document_id: item for item in walk([library]) if isinstance(item, SourceFile)}
+    assert _read(found["library/link.txt"]) == _read(found["library/b.txt"]) == b"b.txt"
+    named = next(walk([library / "link.txt"]))
+    resolved = {item.path: os.path.realpath(item.path) for item in found.values()}
+
+    def exchange() -> None:
+        (library / "b.txt").unlink()
+        (library / "b.txt").symlink_to(secret)
+        shutil.rmtree(library / "a")
+        (library / "a").symlink_to(secret.parent)
+
+    exchange()
+    for name in ("library/b.txt", "library/a/one.txt", "library/link.txt"):
+        with pytest.raises(UnreadableError, match="leads out of the folder"):
+            _read(found[name])
+    # Exchanged in the moment between the look at its links and its opening.
+    monkeypatch.setattr(os.path, "realpath", lambda path: resolved[Path(path)])
+    for name in ("library/b.txt", "library/a/one.txt"):
+        with pytest.raises(UnreadableError, match="cannot be opened"):
+            _read(found[name])
+    assert isinstance(named, SourceFile)
+    assert _read(named) == b"secret", "a link that was named itself is followed"

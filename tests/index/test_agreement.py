@@ -165,3 +165,19 @@ def test_an_index_that_is_gone_or_cannot_be_read_is_no_pass(
     assert any("cannot be compared" in reason for reason in findings(kb))
     shutil.rmtree(kb.home / "index")
     assert any("it is gone" in reason for reason in findings(kb))
+
+
+def test_a_passage_hidden_by_its_vectors_is_named(kb: KnowledgeBase) -> None:
+    """They are sealed when they are made: another processor would make others."""
+    parts, bridge = kb._parts, _bridge(kb).document_id
+    parts.index.write(parts.index.rows_of("tower.md"))
+    kb.share(bridge, ["board"])
+    assert kb.log.check().ok, "what an ingest or the owner writes again is the same"
+    rows = parts.index.rows_of(bridge)
+    other = parts.index.rows_of("tower.md")
+    for name in (field.name for field in rows.schema if field.name.endswith("_vector")):
+        rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), other.column(name))
+    parts.index.write(rows)
+    parts.index.publish()
+    (reason,) = findings(kb)
+    assert "bridge.md: its vectors in the index are not those that were sealed" in reason

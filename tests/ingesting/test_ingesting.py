@@ -16,7 +16,9 @@ import pytest
 
 from citewell.core.config import Chunking, Documents
 from citewell.core.errors import AbandonedError, UsageError
+from citewell.documents import ingesting
 from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.files import walk
 from citewell.documents.index import BM25, LanceIndex
 from citewell.documents.ingesting import ingest, withdraw
 from citewell.documents.outcomes import IngestReport, Step
@@ -274,6 +276,27 @@ def test_a_bad_file_is_reported_with_what_to_do_and_the_rest_goes_on(home: Home,
     assert set(failed) == {"papers/broken.pdf", "papers/empty.md"}
     assert all(outcome.message and outcome.hint for outcome in failed.values())
     assert len(home.find("harvest")) == 3
+
+
+def test_a_file_exchanged_for_a_link_while_the_folder_is_read_is_a_failure_and_keeps_what_was_known(
+    home: Home, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.ingest(folder)
+    secret = tmp_path / "secret.md"
+    secret.write_text("# Secret\n\nThe harvest of secrets is kept from everybody.\n")
+
+    def found_then_exchanged(*given: Any, **options: Any) -> Iterator[Any]:
+        found = list(walk(*given, **options))
+        (folder / "pears.md").unlink()
+        (folder / "pears.md").symlink_to(secret)
+        return iter(found)
+
+    monkeypatch.setattr(ingesting, "walk", found_then_exchanged)
+    (failure,) = home.ingest(folder).failed
+    assert failure.document_id == "papers/pears.md"
+    assert "a link that leads out of the folder" in failure.message
+    assert home.find("secrets") == []
+    assert "papers/pears.md" in home.find("pears")
 
 
 def test_a_file_over_the_bound_is_not_even_hashed(home: Home, folder: Path) -> None:

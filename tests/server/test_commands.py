@@ -37,6 +37,17 @@ def test_a_key_is_shown_once_listed_without_its_secret_and_revoked(home: Path) -
         assert client.get("/v1/models", headers=headers).status_code == 401
 
 
+def test_a_list_without_keys_says_whether_there_were_any(home: Path) -> None:
+    assert "anybody on this machine has the owner's rights" in run("--home", home, "keys", "list").stdout
+    assert run("--home", home, "keys", "create", "--user", "alice").exit_code == 0
+    for lost in home.glob("access.sqlite*"):
+        lost.unlink()
+    told = run("--home", home, "keys", "list").stdout
+    assert "nobody is let in" in told
+    assert "backup" in told
+    assert "owner's rights" not in told
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -123,13 +124,48 @@ def test_an_answer_its_citation_and_its_receipt(talk: Talk, kb: KnowledgeBase) -
 def test_an_answer_that_an_agent_passes_on_shows_no_picture(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its quotes stay the document's own words, by which they are checked."""
     quote = "The ferry ![](https://evil.example/seen.png) leaves at nine."
     monkeypatch.setattr(KnowledgeBase, "ask", lambda *given, **named: answered(quote, quote))
     _, asked = talk(("ask", {"question": "When does the ferry leave?"}))
     answer = asked.structured_content
-    assert "![]\\(https://evil.example/seen.png)" in answer["answer"]
-    assert answer["claims"][0]["citations"][0]["quote"] == quote
+    shown = "The ferry ![]\\(https://evil.example/seen.png) leaves at nine."
+    (claim,) = answer["claims"]
+    assert {answer["answer"], claim["text"], claim["citations"][0]["quote"]} == {shown}
+
+
+HOSTILE = """# Ferries ![](https://evil/head)
+
+The ferry was painted ![](https://evil/seen) in 1958 by <img src=https://evil/pier> hand.
+"""
+
+
+def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
+    talk: Talk, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    """What it takes from there can be asked for again, backslashes and all."""
+    page = tmp_path / "page.txt"
+    page.write_text(HOSTILE)
+    name = "ferry ![](https:evil).txt"
+    kb.ingest(page, document_id=name)
+    _, searched, asked, past = talk(
+        ("search", {"query": "When was the ferry painted?"}),
+        ("ask", {"question": "When was the ferry painted?"}),
+        ("audit_query", {"limit": 5}),
+    )
+    found = searched.structured_content["passages"][0]
+    for result in (searched, asked, past):
+        told = json.dumps(result.structured_content) + "".join(part.text for part in result.content)
+        assert "evil" in told
+        assert not re.search(r"\]\(|(?<!\\)<img", told)
+    given = {"claim": "The ferry was painted in 1958.", "quote": found["document_text"]}
+    place = found["place"]
+    _, checked, narrowed = talk(
+        ("verify_citation", {**given, "document_id": place["document_id"]}),
+        ("search", {"query": "ferry", "document_id": place["document_id"]}),
+    )
+    assert checked.structured_content["found"]
+    assert checked.structured_content["places"][0]["start"] == place["start"]
+    assert narrowed.structured_content["passages"]
 
 
 def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase, tmp_path: Path) -> None:

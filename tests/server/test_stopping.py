@@ -16,15 +16,18 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
+from citewell.audit.search import Finder
 from citewell.core.config import Config, Server
 from citewell.documents import drawing
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.server import create_app
 from citewell.server.limits import Busy, Work
 
-from .conftest import QUESTION, listening, with_stand_ins
+from .conftest import LOOPBACK, QUESTION, listening, with_stand_ins
 from .test_documents import one_page_pdf
 
 JSON_LINES = {"Content-Type": "application/x-ndjson"}
@@ -148,6 +151,46 @@ def test_a_check_ends_when_its_time_is_over_and_says_so(home: Path) -> None:
     assert time.monotonic() - began < 10
     assert reply.status_code == 503
     assert "longer than server.timeout_s" in reply.json()["title"]
+
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+READS = ["/v1/audit", "/v1/audit/counts", "/v1/audit/counts?by=hour", "/v1/audit/export", "/audit", "/health"]
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Every question to the log takes for ever, in one statement; set when one has ended after all."""
+    ended = threading.Event()
+
+    def profiles(self: Finder, rows: Any, query: object) -> Any:
+        try:
+            return rows.execute(_ENDLESS).fetchone()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Finder, "_profiles", profiles)
+    return ended
+
+
+@pytest.mark.parametrize("address", READS)
+def test_a_read_of_the_log_ends_when_its_time_is_over_and_says_so(
+    home: Path, endless: threading.Event, address: str
+) -> None:
+    with with_stand_ins(open(home, config=Config(server=Server(timeout_s=1.0)))) as kb:
+        with TestClient(create_app(kb), base_url=LOOPBACK) as client:
+            reply = client.get(address)
+            assert client.get("/healthz").status_code == 200
+        assert kb.log.size()
+    assert reply.status_code == 503
+    assert "longer than server.timeout_s" in reply.text
+    assert endless.is_set()
+
+
+def test_a_read_of_the_log_whose_client_has_gone_ends(kb: KnowledgeBase, endless: threading.Event) -> None:
+    with listening(kb) as url:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.get(f"{url}/v1/audit/export", timeout=2)
+        assert endless.wait(30)
 
 
 def test_a_question_is_answered_while_checks_have_all_their_threads(kb: KnowledgeBase) -> None:

@@ -194,6 +194,9 @@ def test_words_that_lead_up_to_sentences_may_open_the_text() -> None:
         ("The drug is safe.", "1. The drug is safe. (False)"),
         ("The hose is too short.", "The hose is too short. What can I do?"),
         ("Demand falls by half.", "Suppose prices double. Demand falls by half."),
+        ("The well is dry.", "# Common false rumours\n\n## The well\n\nThe well is dry."),
+        ("The well is dry.", "Imagine the following. The pump fails. The well is dry."),
+        ("The well is dry.", "# A game\n\nImagine the following.\n\nThe pump fails.\n\nThe well is dry."),
     ],
 )
 def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> None:
@@ -214,7 +217,22 @@ def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> Non
         ("The rule is new.", "The rule is new. It applies to all adults."),
         ("It opened in 1932.", "When did it open?\nIt opened in 1932."),
         ("It opened in 1932.", "It opened in 1932.\nWhen did it close?"),
+        ("The well is dry.", "# Wells\n\n## Myths\n\nIt sings.\n\n## Facts\n\nThe well is dry."),
+        ("The well is dry.", "# A game\n\nImagine the following.\n\n# Facts\n\nThe well is dry."),
     ],
 )
 def test_a_plain_heading_or_sentence_turns_nothing(claim: str, text: str) -> None:
     assert stands_whole(claim, text)
+
+
+@pytest.mark.parametrize(
+    ("sections", "whole"),
+    [
+        (("Harlow", "Common false rumours", "The well"), False),
+        (("Common false rumours",), False),
+        (("Harlow", "The well"), True),
+        (("Dry wells", "The well is dry unless it rains"), False),
+    ],
+)
+def test_headings_far_above_a_sentence_may_turn_it(sections: tuple[str, ...], whole: bool) -> None:
+    assert stands_whole("The well is dry.", "The well is dry.", sections) == whole

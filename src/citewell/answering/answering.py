@@ -31,6 +31,7 @@ from citewell.answering.streaming import Streaming, Tell
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError
+from citewell.core.metering import listener
 from citewell.core.ports import AnswerJudge, Clock, Entailer, Ranker, TraceStore
 from citewell.core.records import (
     Answer,
@@ -112,6 +113,7 @@ class Answering(Parts):
         """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage
         raises."""
         journal = self._journal(ask)
+        journal.meter.gone = listener()
         self._pass(ask, journal, None)
         return journal.record()
 

@@ -39,7 +39,8 @@ class Database(Protocol):
     types: Mapping[str, str]
 
     def reading(self) -> AbstractContextManager[Rows]:
-        """One snapshot. Any thread may read while another writes."""
+        """One snapshot. Any thread may read while another writes. Raises AbandonedError where nobody waits
+        any more (:func:`citewell.core.metering.must_go_on`)."""
         ...
 
     def writing(self) -> AbstractContextManager[Rows]:

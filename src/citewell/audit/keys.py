@@ -215,7 +215,6 @@ class FolderKeys:
             self.folder / PUBLISHED,
             "".join(f"{line}\n" for line in lines).encode(),
             synced=True,
-            private=True,
         )
         sync_folder(self.folder)
 

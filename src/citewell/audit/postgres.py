@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.audit.database import Cursor, Row, Rows
 from citewell.core.addresses import named
 from citewell.core.errors import ConfigError, LogError, MissingExtraError
+from citewell.core.metering import must_go_on
 
 if TYPE_CHECKING:
     import psycopg
@@ -69,6 +70,7 @@ class PostgresDatabase:
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         with self._read_lock, self._as_log_error():
+            must_go_on()
             self._reader = self._live(self._reader, self._open_reader)
             with self._reader.transaction():
                 yield _PostgresRows(self._reader, walks=self._writer is None)

@@ -1,8 +1,8 @@
 """A database as one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
 
 In: a path. Out: the :class:`citewell.audit.database.Database` of it. When ``writing`` ends, what was written
-is on the disk; when it raises, nothing was. Deleted rows are overwritten (``secure_delete``). Knows nothing
-about entries.
+is on the disk; when it raises, nothing was. Deleted rows are overwritten (``secure_delete``). A read that
+nobody waits for any more ends, also within a statement. Knows nothing about entries.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from citewell.audit.database import Rows
 from citewell.core.errors import LogError
 from citewell.core.files import sync_folder
+from citewell.core.metering import must_go_on, unwanted
 from citewell.core.wal import empty_wal, open_wal
 
 _HINTS = {
@@ -34,6 +35,10 @@ _HINTS = {
 _PAGES = 4_000
 """Of the write-ahead log, 16 MB, before they are copied into the file: a commit writes some nine, most of
 them the same ones again and again, and copying syncs twice more. Nothing about what is durable changes."""
+
+
+_STEPS = 100_000
+"""Of SQLite's machine, a few milliseconds, between two looks at whether anybody still waits."""
 
 
 class SqliteDatabase:
@@ -56,13 +61,18 @@ class SqliteDatabase:
         with _as_log_error(self.path):
             self._writer = None if readonly else self._open()
             self._reader = self._open_readonly() if readonly else self._open()
+            self._reader.set_progress_handler(lambda: bool(unwanted()), _STEPS)
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         with self._read_lock, _as_log_error(self.path):
+            must_go_on()
             self._reader.execute("BEGIN")
             try:
                 yield self._reader
+            except sqlite3.OperationalError:
+                must_go_on()  # it may have been interrupted for that
+                raise
             finally:
                 # A statement that failed may already have ended it.
                 if self._reader.in_transaction:

@@ -16,6 +16,7 @@ from citewell.cli.answers import print_claims
 from citewell.cli.commands import Found, Id, app, command, group, options_in, text_of
 from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, counted, facts, say
 from citewell.core.errors import UsageError
+from citewell.core.files import make_file
 from citewell.core.records import AuditRecord, Trace
 from citewell.knowledge.home import KnowledgeBase
 
@@ -275,6 +276,7 @@ def _export(kb: KnowledgeBase, asked: AuditQuery, out: Path, reader: str) -> int
     if out.suffix not in FORMATS:
         raise UsageError(f"{out.name} has an unknown extension", hint=f"use one of {', '.join(FORMATS)}")
     try:
+        make_file(out)
         out.open("ab").close()  # before anything is read on record
     except OSError as error:
         raise UsageError(

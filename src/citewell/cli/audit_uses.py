@@ -16,6 +16,7 @@ from citewell.cli.audit import audit
 from citewell.cli.commands import Found, Id, command, group, text_of
 from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
+from citewell.core.files import make_folder, replace_file
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -114,9 +115,9 @@ def recall(
     """
     notices = list(kb.audit.recall(document, reason=reason, reader=reader))
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         for notice in notices:
-            (out / f"{notice.request_id}.txt").write_text(notice.text + "\n", encoding="utf-8")
+            replace_file(out / f"{notice.request_id}.txt", f"{notice.text}\n".encode())
 
     def tell() -> None:
         for notice in notices:

@@ -179,9 +179,17 @@ def create(
 @command(keys, "list")
 def list_(home: Home) -> Found:
     """List every key ever created, without its secret."""
+    from citewell.server.keys import KEYS_FILE
+
     found = _keys(home).all()
     if not found:
         told = "No keys yet. Until you create one, anybody on this machine has the owner's rights."
+        if home.open().log.had_api_keys():
+            told = (
+                f"No keys in {home.path / KEYS_FILE}, but keys were created in this home: they open nothing"
+                " any more, and nobody is let in. Restore that file from a backup, or create new keys with"
+                " `citewell keys create`."
+            )
         return Found({"keys": found}, lambda: say(told))
     head = ("id", "user", "roles", "groups", "scopes", "expires", "last used", "revoked")
     rows = [

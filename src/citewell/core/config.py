@@ -185,8 +185,8 @@ class Server(Record, frozen=True, kw_only=True):
 
     ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
-    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question
-    or check ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
+    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question,
+    a check or a read of the log ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
     ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
     keeps its keys at another host.
     """

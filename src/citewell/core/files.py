@@ -62,22 +62,21 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def replace_file(path: Path, data: bytes, *, synced: bool = False, private: bool = False) -> None:
+def replace_file(path: Path, data: bytes, *, synced: bool = False) -> None:
     """Creates parent folders. If ``path`` is a link, replaces the file it points to; the new file keeps the
-    old one's permissions, and where there was none ``private`` makes it its owner's alone. ``synced``: the
-    new file is on the disk before it replaces the old one. Each call writes under a name of its own first, so
-    concurrent calls do not mix. Raises OSError, also for a device or a file that may not be written."""
+    old one's permissions, and where there was none it is its owner's alone. ``synced``: the new file is on
+    the disk before it replaces the old one. Each call writes under a name of its own first, so concurrent
+    calls do not mix. Raises OSError, also for a device or a file that may not be written."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     there = path.exists()
-    mode = stat.S_IMODE(path.stat().st_mode) if there else 0o600 if private else None
+    mode = stat.S_IMODE(path.stat().st_mode) if there else 0o600
     if there and not (path.is_file() and os.access(path, os.W_OK)):
         raise PermissionError(errno.EACCES, "not a file that may be written", str(path))
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with unfinished.open("xb") as file:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
+            os.fchmod(file.fileno(), mode)
             file.write(data)
             if synced:
                 file.flush()

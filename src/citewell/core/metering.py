@@ -51,9 +51,20 @@ def read(tokens: int, cost: float = 1.0) -> None:
     must_go_on()
 
 
+def unwanted() -> str:
+    """Why nobody waits any more for what happens here, "" while somebody does."""
+    return meter.gone() if (meter := _METER.get()) else ""
+
+
+def listener() -> Callable[[], str]:
+    """What says so here, for a pass within this one."""
+    meter = _METER.get()
+    return meter.gone if meter else lambda: ""
+
+
 def must_go_on() -> None:
     """Raises AbandonedError where nobody waits for this pass any more."""
-    if (meter := _METER.get()) and (reason := meter.gone()):
+    if reason := unwanted():
         raise AbandonedError(f"the work was stopped: {reason}")
 
 

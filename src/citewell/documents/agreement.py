@@ -3,13 +3,13 @@
 In: chunks as the index gives them, the evidence store. Out: the same with everything beside their words as
 the stored version has it, where each is the stretch of it that it says it is, else IndexMismatchError; and,
 for a check of everything, sentences that name what differs. The index only finds words: someone who can write
-to its files may hide a passage, but cannot put words into a document.
+to its files may hide a passage until the next check, but cannot put words into a document.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -81,9 +81,12 @@ def differs(chunk: Chunk, text: str) -> bool:
     )
 
 
-def index_findings(index: Any, evidence: SqliteEvidence, settings: Chunking) -> Iterator[str]:
+def index_findings(
+    index: Any, evidence: SqliteEvidence, settings: Chunking, vectors: Mapping[str, str]
+) -> Iterator[str]:
     """How the published index differs from the evidence, with every document chunked again: words and
-    context, titles, dates and access lists. Nothing if they agree."""
+    context, titles, dates and access lists; and from ``vectors``, the hashes that were sealed of some
+    documents' vectors. Nothing if they agree."""
     snapshot = index.snapshot()
     held = {listed.document_id for listed in snapshot.documents({})}
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
@@ -97,6 +100,10 @@ def index_findings(index: Any, evidence: SqliteEvidence, settings: Chunking) -> 
     yield from _told([name for name in indexed if name not in held], "missing from the index")
     other = [n for n in indexed if n in held and not _as_cut(n, snapshot, evidence, settings)]
     yield from _told(other, "differs between the index and the evidence")
+    known = {name: vectors[name] for name in indexed if vectors.get(name) and name in held}
+    found = snapshot.vector_hashes(known)
+    moved = [name for name, sealed in known.items() if found.get(name) != sealed]
+    yield from _told(moved, "its vectors in the index are not those that were sealed when it was ingested")
 
 
 def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings: Chunking) -> bool:

@@ -2,7 +2,8 @@
 
 In: files and folders as a user names them. Out: :class:`SourceFile` and :class:`FileFailure`, in an
 order that depends on names alone; and the bounded bytes of one file. Opens nothing but regular
-files: a device or a pipe could block or never end. Knows nothing about formats.
+files: a device or a pipe could block or never end. What became a link out of its folder since it was found is
+not followed. Knows nothing about formats.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office pr
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A regular file, the id its document will have, and its :func:`place_of`; or what is inside one:
-    ``within`` is its name there, ``part`` its position, each from the outside in."""
+    """A regular file, the id its document will have, its :func:`place_of`, and the real folder it was found
+    under (None: it was named itself); or what is inside one: ``within`` is its name there, ``part`` its
+    position, each from the outside in."""
 
     path: Path
     document_id: str
     place: Path
+    root: Path | None = None
     part: tuple[int, ...] = ()
     within: str = ""
 
@@ -49,6 +52,7 @@ class SourceFile:
             Path(f"{self.path}/{name}"),
             f"{self.document_id}/{name}",
             self.place,
+            self.root,
             (*self.part, position),
             f"{self.within}/{name}" if self.within else name,
         )
@@ -90,7 +94,7 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 continue
             first = taken.setdefault(name, item)
             if first is item:
-                yield SourceFile(item.path, name, item.place)
+                yield replace(item, document_id=name)
             elif first.place != item.place:
                 hint = "ingest their common parent folder, or this one alone with --id"
                 yield _failure(
@@ -116,26 +120,26 @@ def is_gone(path: Path) -> bool:
     return False
 
 
-def read_file(path: Path, *, max_bytes: int) -> bytes:
-    """The bytes of a regular file. Raises UnreadableError, or LimitError over ``max_bytes``."""
-    with _opened(path, max_bytes) as (stream, size):
+def read_file(path: Path, *, max_bytes: int, root: Path | None = None) -> bytes:
+    """The bytes of a regular file; of one that was found under ``root``, a real folder, only while it lies
+    there. Raises UnreadableError, or LimitError over ``max_bytes``."""
+    with _opened(path, max_bytes, root) as (stream, size):
         return stream.read(size)
 
 
-def hash_of(path: Path, *, max_bytes: int) -> str:
+def hash_of(path: Path, *, max_bytes: int, root: Path | None = None) -> str:
     """The hash of what :func:`read_file` gives, made in pieces; raises what it raises."""
-    with _opened(path, max_bytes) as (stream, size):
+    with _opened(path, max_bytes, root) as (stream, size):
         return hash_pieces(stream.read(min(_PIECE, size - start)) for start in range(0, size, _PIECE))
 
 
 @contextlib.contextmanager
-def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
+def _opened(path: Path, max_bytes: int, root: Path | None) -> Iterator[tuple[BinaryIO, int]]:
     """A regular file and its size in bytes: what is added to it from now on is not read."""
     try:
         if problem := _problem(path, path.stat().st_mode):
             raise problem
-        # O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = os.open(path, _READING) if root is None else _open_under(root, path)
         with os.fdopen(descriptor, "rb") as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
@@ -150,6 +154,34 @@ def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
         raise _unreadable(error) from error
 
 
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+"""``O_NONBLOCK``: should a pipe have taken a file's place since it was found, opening it must not wait."""
+
+
+def _open_under(root: Path, path: Path) -> int:
+    """A descriptor of what ``path`` leads to, from ``root`` down by folders and no link: where one was put in
+    the way after the links were resolved, opening fails. Raises OSError, or UnreadableError for what lies
+    elsewhere."""
+    real = Path(os.path.realpath(path))
+    if root not in real.parents:
+        raise _left_the_folder()
+    *folders, name = real.relative_to(root).parts
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at = below
+        return os.open(name, _READING | os.O_NOFOLLOW, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _left_the_folder() -> UnreadableError:
+    return UnreadableError("it is a link that leads out of the folder", hint=_TARGET)
+
+
+_TARGET = "ingest its target by name, or copy the target into the folder"
 _Found = Iterator[SourceFile | FileFailure]
 _Identity = tuple[int, int]
 
@@ -195,7 +227,8 @@ def _at(path: Path, place: Path, name: str, line: _Line) -> _Found:
     elif problem := _problem(path, status.st_mode):
         yield FileFailure(path, problem, place)
     else:
-        yield SourceFile(path, _name(name), place)
+        # The line is empty where the file was named itself.
+        yield SourceFile(path, _name(name), place, line.root if line.above else None)
 
 
 def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
@@ -218,11 +251,8 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
         if entry.startswith(_SKIPPED_PREFIXES):
             continue
         if line.leaves(folder / entry):
-            hint = "ingest its target by name, or copy the target into the folder"
-            failed = _failure(
-                folder / entry, place / entry, "it is a link that leads out of the folder", hint
-            )
-            yield replace(failed, unseen=True, skipped=True)
+            left = _left_the_folder()
+            yield FileFailure(folder / entry, left, place / entry, unseen=True, skipped=True)
         else:
             name = f"{prefix}/{entry}" if prefix else entry
             yield from _at(folder / entry, place / entry, name, line)

@@ -143,13 +143,20 @@ def _read(
     try:
         kept = None
         if not source.part:
-            version = hash_of(source.path, max_bytes=worker.limits.max_file_mb << 20)
+            most = worker.limits.max_file_mb << 20
+            version = hash_of(source.path, max_bytes=most, root=source.root)
             if (outcome := plan.skip(source, version, named)) is not None:
                 yield outcome
                 return
             kept = plan.kept(source, version)
         known = None if kept is None or kept.media_type in CONTAINERS else kept
-        ask = partial(worker.open, source.place, document_id=source.document_id, chunking=chunking)
+        ask = partial(
+            worker.open,
+            source.place,
+            document_id=source.document_id,
+            root=source.root,
+            chunking=chunking,
+        )
         reply = ask(part=source.part, known=known)
         document, chunks = reply.document, reply.chunks
         if document is not None and source.part:

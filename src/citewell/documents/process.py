@@ -27,13 +27,14 @@ from citewell.documents.reading import read_part
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read, ``path`` in the operating system's own bytes, or its ``part`` at these positions in
-    what is inside what, or a ``document`` that was read before; cut into chunks where ``chunking`` says
-    how."""
+    """A file to read, ``path`` (and the ``root`` it was found under) in the operating system's own bytes, or
+    its ``part`` at these positions in what is inside what, or a ``document`` that was read before; cut into
+    chunks where ``chunking`` says how."""
 
     path: bytes
     document_id: str
     limits: Documents
+    root: bytes = b""
     part: tuple[int, ...] = ()
     document: Document | None = None
     chunking: Chunking | None = None
@@ -100,7 +101,8 @@ def _serve(request: Request) -> bytes:
 
 def _read(request: Request) -> tuple[Document | None, tuple[str, ...]]:
     path = Path(os.fsdecode(request.path))
-    data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
+    root = Path(os.fsdecode(request.root)) if request.root else None
+    data = read_file(path, max_bytes=request.limits.max_file_mb << 20, root=root)
     name = os.fsencode(path).decode("utf-8", "replace")
     return read_part(data, request.part, document_id=request.document_id, uri=name, limits=request.limits)
 

@@ -71,18 +71,21 @@ class ParsingWorker:
         path: Path,
         *,
         document_id: str,
+        root: Path | None = None,
         part: tuple[int, ...] = (),
         chunking: Chunking | None = None,
         known: Document | None = None,
     ) -> Reply:
-        """The document of the regular file ``path``, or of the part of it at the positions ``part``, with its
-        chunks if ``chunking`` says how to cut it, and the names of what is inside it; of a version that is
-        ``known`` only the chunks. One limit is for all. Raises a DocumentError, always with a hint."""
+        """The document of the regular file ``path`` (found under ``root``), or of the part of it at the
+        positions ``part``, with its chunks if ``chunking`` says how to cut it, and the names of what is
+        inside it; of a version that is ``known`` only the chunks. One limit is for all. Raises a
+        DocumentError, always with a hint."""
         process, fresh = self._running()
         request = Request(
             path=os.fsencode(os.path.abspath(path)),
             document_id=document_id,
             limits=self.limits,
+            root=os.fsencode(root) if root is not None else b"",
             part=part,
             document=known,
             chunking=chunking,

@@ -33,22 +33,25 @@ _NAMED = 5
 
 class Head(Record, frozen=True, kw_only=True):
     """What can change of a document, as an ingest entry seals it; ``acl`` is None where nobody can read any
-    more how it was shared."""
+    more how it was shared. ``vectors`` is the hash of those in the index, "" where it had none or, in an
+    older entry, none was sealed."""
 
     document_id: str
     version: str
     withdrawn: bool
     acl: tuple[str, ...] | None
     tags: tuple[str, ...]
+    vectors: str = ""
 
 
-def head_of(entry: CatalogueEntry) -> Head:
+def head_of(entry: CatalogueEntry, vectors: str = "") -> Head:
     return Head(
         document_id=entry.document_id,
         version=entry.version,
         withdrawn=entry.state == WITHDRAWN,
         acl=tuple(sorted(entry.acl)),
         tags=tuple(sorted(entry.tags)),
+        vectors=vectors,
     )
 
 

@@ -72,11 +72,10 @@ def ingest(
             )
     except (KeyboardInterrupt, AbandonedError):
         # What was read so far can be asked from now on, so the log commits to it like to any other.
-        seal_ingest(
-            parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths
-        )
+        report = IngestReport(files=(), index_version=parts.index.version())
+        seal_ingest(parts.log, parts.evidence, parts.index, report, paths)
         raise
-    seal_ingest(parts.log, parts.evidence, report, paths, supersedes)
+    seal_ingest(parts.log, parts.evidence, parts.index, report, paths, supersedes)
     return report
 
 
@@ -94,7 +93,7 @@ def ingest_documents(
         clock=parts.clock,
         sees=sees,
     )
-    seal_ingest(parts.log, parts.evidence, report, [collection] if collection else [])
+    seal_ingest(parts.log, parts.evidence, parts.index, report, [collection] if collection else [])
     return report
 
 

@@ -18,10 +18,10 @@ from citewell.audit.indexing import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError, IndexMismatchError, LogError, ModelError
+from citewell.core.errors import AbandonedError, CitewellError, IndexMismatchError, LogError, ModelError
 from citewell.knowledge import consistency
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
-from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
+from citewell.knowledge.catalogue import CATALOGUE, Sealed, differences, ingest_under_way
 from citewell.knowledge.sealing import Key, prompt_hashes, seal_key
 from citewell.knowledge.visibility import Visibility
 
@@ -152,7 +152,7 @@ class LogKeeping:
                 lambda: consistency.trace_differences(log, parts.traces, parts.feedback),
             ),
             ("API keys", consistency.ACCESS, lambda: self._api_keys(log, api_keys)),
-            ("index", "index", self._index),
+            ("index", "index", lambda: self._index(log if sound else None, notes)),
         )
         sound = all(found.kind in _SOUND for found in report.findings)
         found, skipped = {*report.findings}, list(report.skipped)
@@ -161,6 +161,8 @@ class LogKeeping:
                 if not sound and kind != "index":
                     raise _NotCompared("the log has findings")
                 found |= {*compare()}
+            except AbandonedError:
+                raise
             except _NotCompared as reason:
                 skipped.append(f"{name} not checked: {reason}")
             except (CitewellError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
@@ -195,8 +197,9 @@ class LogKeeping:
             raise _NotCompared("none available")
         return consistency.key_differences(log, keys)
 
-    def _index(self) -> Iterator[Finding]:
-        """Where the published index says otherwise than the evidence gives."""
+    def _index(self, log: Log | None, notes: list[str]) -> Iterator[Finding]:
+        """Where the published index says otherwise than the evidence gives, or, where the ``log`` is sound,
+        has other vectors than were sealed."""
         from citewell.documents.agreement import HINT, index_findings
         from citewell.documents.evidence.catalogue import INDEXED
 
@@ -208,9 +211,15 @@ class LogKeeping:
             return
         if ingest_under_way(parts.home):
             raise _NotCompared("an ingest is running")
+        heads = Sealed(log).heads if log is not None else {}
+        vectors = {name: head.vectors for name, (_, head) in heads.items() if not head.withdrawn}
+        if bare := sum(not own for own in vectors.values()):
+            notes.append(f"the vectors of {bare} documents were not sealed when they were ingested")
         try:
-            for one in index_findings(parts.index, parts.evidence, parts.config.chunking):
+            for one in index_findings(parts.index, parts.evidence, parts.config.chunking, vectors):
                 yield Finding("index", 0, f"{one}; {HINT}")
+        except AbandonedError:
+            raise
         except (IndexMismatchError, ModelError) as error:  # the configuration's; asking says so too
             raise _NotCompared(str(error)) from error
         except (CitewellError, ValueError, LookupError, TypeError, RuntimeError, OSError) as error:

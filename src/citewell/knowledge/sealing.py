@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.core.prompts.loading import Prompt
     from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.documents.index import ChunkIndex
     from citewell.documents.outcomes import FileOutcome, IngestReport
     from citewell.knowledge.catalogue import Sealed
 
@@ -45,14 +46,15 @@ def seal_configuration(log: Log, config: Config) -> None:
 def seal_ingest(
     log: Log,
     evidence: SqliteEvidence,
+    index: ChunkIndex,
     report: IngestReport,
     paths: Sequence[str | Path],
     supersedes: Sequence[str] = (),
 ) -> None:
     """Commits to every version that no entry names yet, also those of a killed run, to who may see what
-    this run changed, and to what a file of it ``supersedes`` by hand."""
+    this run changed and by which vectors it is found, and to what a file of it ``supersedes`` by hand."""
     # Imported on first use: `import citewell` needs none of it.
-    from citewell.documents.evidence.catalogue import WITHDRAWN
+    from citewell.documents.evidence.catalogue import INDEXED, WITHDRAWN
     from citewell.documents.outcomes import FAILED, GONE
     from citewell.knowledge.catalogue import Sealed, head_of, pairs_of
 
@@ -70,7 +72,11 @@ def seal_ingest(
         and entry.document_id in known.heads
         and not known.heads[entry.document_id][1].withdrawn
     }
-    heads = [plain(head_of(entry)) for entry in catalogue if entry.document_id in touched]
+    told = [entry for entry in catalogue if entry.document_id in touched]
+    # Vectors differ between processors, so a check cannot make them again: these are those that were made.
+    indexed = [entry.document_id for entry in told if entry.state == INDEXED]
+    vectors = index.snapshot().vector_hashes(indexed) if indexed else {}
+    heads = [plain(head_of(entry, vectors.get(entry.document_id, ""))) for entry in told]
     superseded = supersessions_to_seal(log, evidence, known)
     files = {outcome.document_id for outcome in report.files}
     unsealed = pairs_of(evidence) - known.given.keys() if supersedes else set()

@@ -1,6 +1,7 @@
 """Words of documents for clients that render Markdown: they may look like anything, and do nothing.
 
-In: text. Out: the same, without links, pictures and tags. Knows nothing about answers.
+In: text. Out: the same, without links, pictures and tags; and the words as they were. Knows nothing about
+answers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ second one would undo it. Emphasis, lists and tables stay."""
 
 def harmless(text: str) -> str:
     return ACTIVE.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+
+
+def unescaped(text: str) -> str:
+    """What :func:`harmless` was given, where it gave ``text``: for quotes that come back."""
+    return _ESCAPED.sub("", text)
+
+
+_ESCAPED = re.compile(r"(?<=\])\\(?=[(:])|\\(?=<[A-Za-z/!?])")
 
 
 def harmless_line(text: str) -> str:

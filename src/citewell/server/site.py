@@ -5,17 +5,21 @@ Found again from any request by :func:`site`. Knows nothing about routes.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
+from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
 
 from citewell.core.access import Caller
 from citewell.core.errors import AbandonedError
+from citewell.core.metering import Meter, metered
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
@@ -29,6 +33,7 @@ from citewell.server.telemetry import telemetry
 
 Result = TypeVar("Result")
 
+_LOOKED_S = 0.5
 CHANGE_WAITS_S = 5.0
 """No longer, for who waits holds a thread that questions and pages need too."""
 
@@ -89,6 +94,15 @@ class Site:
         finally:
             deadline.left.set()  # also of a request that was cancelled
 
+    async def reading(self, request: Request, caller: Caller, call: Callable[[], Result]) -> Result:
+        """As :meth:`attended`, for what reads the log or judges again, which ends by itself."""
+
+        def work(gone: Callable[[], str]) -> Result:
+            with metered(Meter(gone)):
+                return call()
+
+        return await self.attended(self.checks, request, caller, work, timeout_s=self.settings.timeout_s)
+
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Documents are changed by one request at a time. Raises Problem 503 for one that would wait long."""
@@ -136,6 +150,37 @@ class Site:
         self.telemetry.close()
         self.keys.close()
         return ended
+
+
+class Attended(APIRoute):
+    """A route for reading: what it reads of the log, or judges again, ends with the deadline of a request or
+    when the client goes. Of another method this does nothing: its body is still to come, and only its handler
+    knows what may be left half done."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        if "GET" not in self.methods:
+            return handle
+
+        async def attended(request: Request) -> Response:
+            deadline = Deadline(site(request).settings.timeout_s)
+            watching = asyncio.create_task(_watch(request, deadline))
+            try:
+                with metered(Meter(deadline.gone)):
+                    return await handle(request)
+            except AbandonedError as error:
+                raise overdue(error, deadline) from error
+            finally:
+                watching.cancel()
+                deadline.left.set()  # also of a request that was cancelled
+
+        return attended
+
+
+async def _watch(request: Request, deadline: Deadline) -> None:
+    while not await request.is_disconnected():
+        await asyncio.sleep(_LOOKED_S)
+    deadline.left.set()
 
 
 def overdue(error: AbandonedError, deadline: Deadline) -> Exception:

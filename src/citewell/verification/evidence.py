@@ -76,7 +76,8 @@ class TableLine(Record, frozen=True, kw_only=True):
 
 
 class EvidenceText(Record, frozen=True, kw_only=True):
-    """``context`` is no evidence: title, units, column heads. ``language`` "" when nobody said.
+    """``context`` is no evidence: title, units, column heads. ``sections`` are the headings over the text.
+    ``language`` "" when nobody said.
 
     ``source`` is the name used in reasons.
     """
@@ -84,6 +85,7 @@ class EvidenceText(Record, frozen=True, kw_only=True):
     text: str
     context: str = ""
     lines: tuple[TableLine, ...] = ()
+    sections: tuple[str, ...] = ()
     language: str = ""
     source: str = ""
 
@@ -124,7 +126,13 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
         lines = tuple(_line(row, document_text, 0) for row in chunk.rows)
     else:
         lines = tuple(_line(row, chunk.content, chunk.start_offset) for row in chunk.rows)
-    return EvidenceText(text=text, context=chunk.context, lines=lines, source=chunk.document_id)
+    return EvidenceText(
+        text=text,
+        context=chunk.context,
+        lines=lines,
+        sections=chunk.section_path,
+        source=chunk.document_id,
+    )
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from citewell.core.records import Failure, Record
@@ -89,7 +89,7 @@ def find_verbatim(quote: str, source: str) -> tuple[int, int] | None:
 
 
 def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
-    """Every place of ``quote`` in ``source``, at word borders, as original offsets."""
+    """Every place of ``quote`` in ``source``, at word borders and none over another, as original offsets."""
     needle = fold(quote).text.strip(_MARKS)
     if not needle:
         return ()
@@ -98,9 +98,10 @@ def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
     position = hay.text.find(needle)
     while position >= 0:
         end = position + len(needle)
-        if _border(hay.text, position) and _border(hay.text, end):
+        hit = _border(hay.text, position) and _border(hay.text, end)
+        if hit:
             hits.append((hay.offsets[position], hay.ends[end - 1]))
-        position = hay.text.find(needle, position + 1)
+        position = hay.text.find(needle, end if hit else position + 1)
     return tuple(hits)
 
 
@@ -284,11 +285,13 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
+_MOST_PLACES = 20  # of a claim in one text: what does not stand in the first ones is for the entailer
 _MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
 
 
-def stands_whole(claim: str, text: str) -> bool:
-    """``claim`` is a whole sentence of ``text``, word for word but for marks around it.
+def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
+    """``claim`` is a whole sentence of ``text``, word for word but for marks around it. ``sections`` are the
+    headings over the text, also those that stand far above it.
 
     Questions, speech, items of a list with words that lead up to it, what stands under a heading that may turn
     it ("Do not take it") and what the sentence behind may take back ("This rule was withdrawn.") state nothing
@@ -297,7 +300,15 @@ def stands_whole(claim: str, text: str) -> bool:
     bare = claim.strip().rstrip(".!").rstrip()
     if len(bare.split()) < LEAST_WORDS or bare.rstrip("\"'\u201d\u2019)").endswith("?"):
         return False
-    return any(_stated(text, start, end) for start, end in find_all(bare, text))
+    if turning(sections, bare):
+        return False
+    return any(_stated(text, start, end) for start, end in find_all(bare, text)[:_MOST_PLACES])
+
+
+def turning(sections: Sequence[str], claim: str) -> list[str]:
+    """Those headings that may turn what stands under them, and of which ``claim`` says nothing."""
+    said = set(content_words(claim))
+    return [name for name in sections if _heading_turns(name) and not set(content_words(name)) <= said]
 
 
 def _stated(text: str, start: int, end: int) -> bool:
@@ -363,15 +374,22 @@ def _introduced(text: str, first: int) -> bool:
 
 
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
-    """The nearest heading denies, dates back or narrows what stands under it, and ``claim`` does not say so;
-    or an item stands right under words with a verb that lead up to it."""
+    """The nearest heading, or a marked one that it stands under, denies, dates back or narrows what stands
+    under it, and ``claim`` does not say so; or an item stands right under words with a verb that lead up to
+    it."""
     begin, stop = _line(text, first)
     line = text[begin:stop].strip()
     right_above = bool(_ITEM.match(line))
+    inner = 0  # the marks of the innermost heading so far
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
-        if name := _heading(above, line):
-            turns = _heading_turns(name) or (right_above and _leads(name))
-            return turns and not set(content_words(name)) <= set(content_words(claim))
+        marks = len(above) - len(above.lstrip("#"))
+        if (name := _heading(above, line)) and (not inner or 0 < marks < inner):
+            turns = turning([name], claim) or (not inner and right_above and _leads(name))
+            if turns and not set(content_words(name)) <= set(content_words(claim)):
+                return True
+            if marks <= 1:
+                return False
+            inner = marks
         right_above = right_above and bool(_ITEM.match(above))
         line = above
     return False
@@ -402,10 +420,26 @@ def _taken_back(text: str, first: int, last: int) -> bool:
     spans = sentence_spans(text)
     behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
     before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
+    at = bisect_left(spans, (first, first))
+    posed = _posed(text, spans[max(0, at - _MOST_LINES) : at])
     aside = len(behind.split()) <= _ASIDE_WORDS and (
         behind.rstrip("\"')\u201d").endswith("?") or _TAKES.match(behind)
     )
-    return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before))
+    return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before) or posed)
+
+
+def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
+    """A short sentence among those ``before``, in the same section, poses all that follows ("Imagine the
+    following.")."""
+    below = ""
+    for start, end in reversed(before):
+        said = text[start:end].strip()
+        if _heading(said, below):
+            return False
+        if len(said.split()) <= _ASIDE_WORDS and _POSES.match(said):
+            return True
+        below = said
+    return False
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:

@@ -45,7 +45,7 @@ from citewell.verification.objections import (
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form, Quantity
 from citewell.verification.support import card_of, support
-from citewell.verification.verbatim import stands_whole
+from citewell.verification.verbatim import stands_whole, turning
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"
@@ -156,7 +156,8 @@ class Verifier:
                 f"the verification models only know English (the source: {self._foreign(texts[0])})"
             )
         for evidence in english:
-            if stands_whole(claim, evidence.text) and not another_subject(question, evidence):
+            whole = stands_whole(claim, evidence.text, evidence.sections)
+            if whole and not another_subject(question, evidence):
                 return self._proven(Proof.VERBATIM, "the source says it in these words")
         for evidence in english:
             if cell := proven_by_cells(claim, evidence):
@@ -177,7 +178,7 @@ class Verifier:
     def _read(self, pairs: Sequence[tuple[ClaimEvidence, EvidenceText]]) -> list[_Read]:
         if not pairs:
             return []
-        asked = [(evidence.text, hypothesis(question)) for question, evidence in pairs]
+        asked = [(_framed(question, evidence), hypothesis(question)) for question, evidence in pairs]
         try:
             answers = self._entailer.entail(asked)
         except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
@@ -310,6 +311,12 @@ class Verifier:
 def hypothesis(question: ClaimEvidence) -> str:
     """What the entailer is asked: the claim, or the question and the fragment that answers it."""
     return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
+
+
+def _framed(question: ClaimEvidence, evidence: EvidenceText) -> str:
+    """The text, under those of its headings that may turn it and stand elsewhere."""
+    above = [name for name in turning(evidence.sections, question.claim) if name not in evidence.text]
+    return "\n".join([*above, evidence.text])
 
 
 def _proof(question: ClaimEvidence, best: _Read) -> Proof:

@@ -228,6 +228,14 @@ class Several:
         wanted = list(chunk_ids)
         return [chunk for member in self._members.values() for chunk in member.named(wanted)]
 
+    def vector_hashes(self, document_ids: Iterable[str]) -> dict[str, str]:
+        wanted = list(document_ids)
+        return {
+            document_id: own
+            for member in self._members.values()
+            for document_id, own in member.vector_hashes(wanted).items()
+        }
+
     def _find(self, document_id: str) -> Snapshot | None:
         for member in self._members.values():
             if any(listed.document_id == document_id for listed in member.documents()):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from citewell.core.errors import UsageError
+from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.ports import Embedder, Hit, Listed, Vectors
 from citewell.core.records import Chunk
 from citewell.documents.index import rows
@@ -20,6 +21,8 @@ from citewell.documents.index.views import VIEWS
 
 BM25 = "bm25"
 _SLACK = 16
+_DOCUMENTS = 500
+"""Whose vectors are read at a time."""
 # Within a pass, and between the turns of a session, questions come again.
 _VECTORS = 256
 
@@ -90,6 +93,25 @@ class Snapshot:
         only = one_of("chunk_id", chunk_ids)
         found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
         return [rows.chunk(row) for row in found]
+
+    def vector_hashes(self, document_ids: Iterable[str]) -> dict[str, str]:
+        """Of each of these documents that is here, a hash of the vectors that its chunks are found by."""
+        wanted = sorted({*document_ids})
+        found: dict[str, list[list[Any]]] = {}
+        vectors = [f"{view}_vector" for view in VIEWS]
+        names = ["document_id", "chunk_id", "start_offset"]
+        for at in range(0, len(wanted), _DOCUMENTS):
+            only = one_of("document_id", wanted[at : at + _DOCUMENTS])
+            for batch in self._table.search().where(only).select([*names, *vectors]).limit(None).to_batches():
+                columns = [
+                    batch.column(name).flatten().to_numpy().reshape(batch.num_rows, -1) for name in vectors
+                ]
+                for row, (document_id, chunk_id, start) in enumerate(
+                    zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+                ):
+                    own = hash_bytes(b"".join(column[row].tobytes() for column in columns))
+                    found.setdefault(document_id, []).append([start, chunk_id, own])
+        return {document_id: hash_value(sorted(rows)) for document_id, rows in found.items()}
 
     def _embed(self, query: str) -> Vectors:
         vector: Vectors = self._embedder.embed([query])[0]

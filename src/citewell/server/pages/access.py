@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
-from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
@@ -21,7 +20,7 @@ from citewell.server.identity import check_csrf, require, sign_in, sign_out
 from citewell.server.keys import Scope
 from citewell.server.pages.rendering import page
 from citewell.server.problems import forbidden
-from citewell.server.site import site
+from citewell.server.site import Attended, site
 
 router = APIRouter(include_in_schema=False)
 Field = Annotated[str, Form()]
@@ -68,7 +67,7 @@ Reading = Annotated[Visit, Depends(visit)]
 Posting = Annotated[Visit, Depends(post)]
 
 
-class Inside(APIRoute):
+class Inside(Attended):
     """A page for those who signed in: who comes is known before anything of what they send is read, for a
     form may hold whole files."""
 

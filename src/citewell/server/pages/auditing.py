@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import msgspec
 from fastapi import APIRouter
 from markupsafe import Markup
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from citewell.audit.pages import BY, OF, Counts
 from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, moment
 from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
-from citewell.core.errors import CitewellError, UsageError
+from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
 from citewell.core.vocabulary import bars, maker_words, named, state_of
 from citewell.evaluation import charts, drift
@@ -108,12 +107,18 @@ def record(reading: Reading, request_id: str) -> Response:
 async def replay(posting: Posting, request_id: str) -> Response:
     """The record recomputed and compared bit by bit."""
     posting.need(Role.AUDITOR)
-    again, problem = None, None
-    try:
-        again = await run_in_threadpool(posting.kb.audit.replay, request_id)
-    except CitewellError as error:
-        problem = trouble_of(error)
-    return await run_in_threadpool(_record, posting, request_id, again, problem)
+
+    def recomputed() -> Response:
+        again, problem = None, None
+        try:
+            again = posting.kb.audit.replay(request_id)
+        except AbandonedError:
+            raise
+        except CitewellError as error:
+            problem = trouble_of(error)
+        return _record(posting, request_id, again, problem)
+
+    return await site(posting.request).reading(posting.request, posting.caller, recomputed)
 
 
 @router.get("/audit/integrity")
@@ -124,7 +129,8 @@ def integrity(reading: Reading) -> Response:
 @router.post("/audit/integrity")
 async def check(posting: Posting) -> Response:
     """The whole log recomputed, with evidence and prompts."""
-    return await run_in_threadpool(_integrity, posting, True)
+    here = site(posting.request)
+    return await here.reading(posting.request, posting.caller, lambda: _integrity(posting, True))
 
 
 def _integrity(visit: Visit, checked: bool = False) -> Response:

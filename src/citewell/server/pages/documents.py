@@ -250,7 +250,7 @@ async def recall(posting: Posting, id: Field, reason: Field = "") -> Response:
             found = tuple(posting.kb.audit.recall(id, reason=reason.strip()))
         return _about(posting, id, notices=found)
 
-    return await run_in_threadpool(notices)
+    return await site(posting.request).reading(posting.request, posting.caller, notices)
 
 
 def _named(written: str) -> list[str]:

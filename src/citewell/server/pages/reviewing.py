@@ -4,6 +4,7 @@ is dismissed with a reason. ``/spot-check``: claims judged by people who do not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
@@ -18,6 +19,7 @@ from citewell.server.pages.access import Field, Inside, Posting, Reading, Troubl
 from citewell.server.pages.answers import passages_read, shown
 from citewell.server.pages.rendering import REVIEWING, address
 from citewell.server.problems import looking_up
+from citewell.server.site import site
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
@@ -193,9 +195,10 @@ def spot_checks(reading: Reading) -> Response:
 
 
 @router.post("/spot-check")
-def draw(posting: Posting, since: Field = "30d", n: Annotated[int, Form()] = 50) -> Response:
+async def draw(posting: Posting, since: Field = "30d", n: Annotated[int, Form()] = 50) -> Response:
     posting.need(Role.AUDITOR)
-    sample = sampling.draw(posting.kb, since=since, n=n)
+    here, drawing = site(posting.request), partial(sampling.draw, posting.kb, since=since, n=n)
+    sample = await here.reading(posting.request, posting.caller, drawing)
     return RedirectResponse(f"/spot-check/{sample.sample_id}", status_code=303)
 
 

@@ -16,9 +16,9 @@ from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import absent, looking_up
 from citewell.server.shapes import JSON, body_of, described, query_of, reply
-from citewell.server.site import Here
+from citewell.server.site import Attended, Here
 
-router = APIRouter(prefix="/v1", tags=["answers"])
+router = APIRouter(prefix="/v1", tags=["answers"], route_class=Attended)
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 

@@ -29,12 +29,12 @@ from citewell.server.limits import Busy, Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Problem, looking_up, problem_of
 from citewell.server.shapes import JSON, body_of, decoded, described, query_of, reply
-from citewell.server.site import Here, Site, overdue
+from citewell.server.site import Attended, Here, Site, overdue
 from citewell.server.streams import RemoteStream, Stream
 from citewell.server.telemetry import Carrier
 from citewell.verification.checking.grounding import GroundingReport
 
-router = APIRouter(prefix="/v1", tags=["answers"])
+router = APIRouter(prefix="/v1", tags=["answers"], route_class=Attended)
 
 EVENTS = "text/event-stream"
 LINES = "application/x-ndjson"

@@ -22,9 +22,9 @@ from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import looking_up
 from citewell.server.shapes import described, query_of, reply
-from citewell.server.site import Here
+from citewell.server.site import Attended, Here
 
-router = APIRouter(prefix="/v1/audit", tags=["audit"])
+router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=Attended)
 
 Auditor = Annotated[Caller, Depends(require(scope=Scope.AUDIT))]
 """Everybody may ask: the core shows an asker their own records, an auditor others' too."""

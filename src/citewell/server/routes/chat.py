@@ -31,10 +31,10 @@ from citewell.server.keys import Scope
 from citewell.server.problems import Problem
 from citewell.server.routes.asking import EVENTS, AskRequest, Options, answered, streamed
 from citewell.server.shapes import body_of, described, reply
-from citewell.server.site import Here, Site
+from citewell.server.site import Attended, Here, Site
 from citewell.server.streams import ERROR, Stream
 
-router = APIRouter(prefix="/v1", tags=["chat"])
+router = APIRouter(prefix="/v1", tags=["chat"], route_class=Attended)
 
 PLAIN, CITED = "citewell", "citewell-cited"
 MODELS = (PLAIN, CITED)

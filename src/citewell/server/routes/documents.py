@@ -25,9 +25,9 @@ from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, absent, looking_up
 from citewell.server.shapes import body_of, described, query_of, reply
-from citewell.server.site import Here, Site
+from citewell.server.site import Attended, Here, Site
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
+router = APIRouter(prefix="/v1/documents", tags=["documents"], route_class=Attended)
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 Curator = Annotated[Caller, Depends(require(Role.CURATOR, scope=Scope.INGEST))]

@@ -11,9 +11,9 @@ from citewell.server.identity import known, require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, forbidden
 from citewell.server.shapes import described
-from citewell.server.site import Here
+from citewell.server.site import Attended, Here
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=Attended)
 
 
 @router.get("/healthz")

@@ -355,6 +355,7 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
         text=unsaid("\n".join(document.text[start:end] for start, end in sorted(pieces))),
         context=whole.context,
         lines=rows,
+        sections=whole.sections,
         language=whole.language,
         source=whole.source,
     )
