@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from citewell.core.sentences import sentence_spans
-from citewell.verification.lexicon import NEGATIONS, RELATIONS, STOP
+from citewell.verification.lexicon import RELATIONS, STOP
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 ENOUGH = 0.5  # share of the claim's content words that the sentence must hold before they are compared
@@ -62,18 +62,6 @@ def stem(word: str) -> str:
         if word.endswith(suffix) and len(word) >= least and not word.endswith("ss"):
             return word[: -len(suffix)] + ("y" if suffix == "ies" else "")
     return word.removesuffix("e") if len(word) > 4 else word
-
-
-def negations(text: str) -> list[str]:
-    """The words that deny, in their order."""
-    words = words_of(text)
-    return [
-        word for index, word in enumerate(words)
-        if (word in NEGATIONS or word.endswith("n't"))
-        and not (word == "no" and words[index + 1 : index + 2] and words[index + 1][0].isdigit())
-        and not (word == "not" and words[index + 1 : index + 2] == ["only"])
-        and not (word == "not" and words[index - 1 : index] == ["or"])
-    ]  # fmt: skip
 
 
 AUXILIARIES = frozenset(
@@ -149,17 +137,8 @@ _DOUBTFUL = frozenset(
 )
 
 
-_BASE_OF = {form(base): base for base in _BASES for form in (_third, _past)}
-
-
-def base_of(word: str) -> str | None:
-    """The base of a regular form this table knows: "opened" and "opens" give "open"."""
-    return _BASE_OF.get(word)
-
-
-def is_base(word: str) -> bool:
-    """``word`` (lower case) is the base of a regular verb, and as often a noun: "report"."""
-    return word in BASES
+PLAIN_BASES = frozenset(base for base in _BASES if _third(base) not in _DOUBTFUL | {"means"})
+"""Those whose third person is no noun."""
 
 
 def is_finite(word: str) -> bool:

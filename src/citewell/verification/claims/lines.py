@@ -24,9 +24,9 @@ from citewell.verification.words import (
     INTRANSITIVE,
     IRREGULAR,
     PAST,
+    PLAIN_BASES,
     THIRD,
     WORD,
-    base_of,
     is_clause,
     is_doubtful,
     is_finite,
@@ -155,14 +155,9 @@ def acts(text: str) -> bool:
             plural = before.lower().endswith("s") and not _NOUN.search("x" + before.lower()[-2:])
             if ends and word not in _PLURALS and not _NOUN.search(word) and not plural:
                 return True
-            if plural and word in _PLAIN_BASES:
+            if plural and word in PLAIN_BASES:
                 return True
     return False
-
-
-_PLAIN_BASES = frozenset(
-    base for form in THIRD if not is_doubtful(form) and form not in _PLURALS and (base := base_of(form))
-)
 
 
 def tells(text: str) -> bool:
