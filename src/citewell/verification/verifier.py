@@ -3,7 +3,7 @@
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
     verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
-                (:mod:`citewell.verification.verbatim`)
+                (:mod:`citewell.verification.standing`)
     numeric     every number is in cells of the one row, or in the one sentence, that the claim speaks of, and
                 nothing else is claimed that exact code or the entailer does not find there
     entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
@@ -44,8 +44,8 @@ from citewell.verification.objections import (
 )
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form, Quantity
+from citewell.verification.standing import stands_whole
 from citewell.verification.support import card_of, support
-from citewell.verification.verbatim import stands_whole
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"

@@ -16,17 +16,10 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
-from citewell.verification.claims.lines import (
-    Line,
-    LineKind,
-    PieceKind,
-    asserted,
-    frame_length,
-    kind_of,
-    read_lines,
-    states,
-)
-from citewell.verification.claims.markers import Marked, Marker, read_markers
+from citewell.verification.claims.lines import Line, LineKind, read_lines
+from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
+from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
+from citewell.verification.claims.statements import asserted, states
 from citewell.verification.words import is_finite
 
 __all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
@@ -151,7 +144,8 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
 
 def _stretches(marked: Marked) -> list[_Stretch]:
     places = [marker.at for marker in marked.markers]
-    lines = read_lines(marked.text, _fenced(marked), places)
+    fenced = [found for found in code_ranges(marked.text) if found[2] != "inline"]
+    lines = read_lines(marked.text, fenced, places)
     stretches: list[_Stretch] = []
     substantial = sum(line.kind is LineKind.TEXT for line in lines)
     for number, line in enumerate(lines):
@@ -183,13 +177,6 @@ def _stretches(marked: Marked) -> list[_Stretch]:
                 kind = PieceKind.HEADING if _title(sentence, line) else kind
             stretches.append(_Stretch(start=line.start + start, end=line.start + end, kind=kind, line=line))
     return stretches
-
-
-def _fenced(marked: Marked) -> list[tuple[int, int, str]]:
-    """Fences and program code of the clean text."""
-    from citewell.verification.claims.markers import code_ranges
-
-    return [found for found in code_ranges(marked.text) if found[2] != "inline"]
 
 
 def _title(sentence: str, line: Line) -> bool:
