@@ -112,14 +112,13 @@ def find_pointed(
     extractor: Extractor,
     *,
     max_no_answer: float,
-    limit: int = MAX_SENTENCES,
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
-    """At most ``limit`` sentences and rows, best first, near-equal ones once. The ``check`` weighs what the
-    extractor points at; without it what stands in a passage whose no-answer probability is above
+    """At most MAX_SENTENCES sentences and rows, best first, near-equal ones once. The ``check`` weighs what
+    the extractor points at; without it what stands in a passage whose no-answer probability is above
     ``max_no_answer`` is left out."""
     found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
-    return choose(wanted, found, check.least if check else MIN_PROBABILITY, limit)
+    return choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
 
 
 def find_stretches(

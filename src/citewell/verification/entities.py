@@ -58,7 +58,7 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
 def names(text: str) -> tuple[Name, ...]:
     """The names of ``text`` in order. Text without any capitals, or all in capitals, has none."""
     letters = [letter for letter in text if letter.isalpha()]
-    if letters and sum(letter.isupper() for letter in letters) > 0.6 * len(letters) and len(letters) > 12:
+    if len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.6 * len(letters):
         return ()
     starts = {start for start, _ in sentence_spans(text)}
     tokens = list(_WORD.finditer(text))
@@ -97,8 +97,6 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
         if first and len(tokens) == 1 and word[1:].islower():
             certain = False
         break
-    while tokens and tokens[-1].group().lower() in JOINERS:
-        tokens.pop()
     if not tokens:
         return []
     if len(tokens) == 1:
@@ -110,8 +108,6 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
             or (word in PLAIN and not tokens[0].group().isupper())
         ):
             return []
-    if all(token.group()[0].isdigit() and not re.search(r"[A-Z]", token.group()) for token in tokens):
-        return []
     start, end = tokens[0].start(), tokens[-1].end()
     return [Name(text=text[start:end], start=start, end=end, certain=certain)]
 
@@ -140,7 +136,7 @@ def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) 
     following = _WORD.search(text, token.end())
     if following and following.group().lower() in JOINERS:
         following = _WORD.search(text, following.end())
-    return bool(following) and following is not None and following.group()[0].isupper()
+    return following is not None and following.group()[0].isupper()
 
 
 class _Held(Record, frozen=True, kw_only=True):

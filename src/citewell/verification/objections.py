@@ -169,11 +169,9 @@ def lacking(
     context: str,
     asked: str,
 ) -> str:
-    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when
-    none of
-    it can be named.
-
-    ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
+    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when none
+    of it can be named. ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked``
+    are the question.
     """
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
@@ -183,9 +181,7 @@ def lacking(
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"
-    if beyond := overstated(claim, nearest.text):
-        return beyond
-    return ""
+    return overstated(claim, nearest.text)
 
 
 _LONGEST = 160  # characters of a source's sentence in a reason
@@ -205,14 +201,9 @@ _FIGURE = re.compile(r"\d|illion")
 Objection = Callable[[ClaimEvidence, EvidenceText], str]
 
 
-def objection(
-    question: ClaimEvidence, evidence: EvidenceText, checks: Mapping[str, Objection] | None = None
-) -> str:
-    """The first objection of ``checks`` (all of :data:`OBJECTIONS`), or ""."""
-    for check in (OBJECTIONS if checks is None else checks).values():
-        if found := check(question, evidence):
-            return found
-    return ""
+def objection(question: ClaimEvidence, evidence: EvidenceText, checks: Mapping[str, Objection]) -> str:
+    """The first objection of ``checks``, or ""."""
+    return next((found for check in checks.values() if (found := check(question, evidence))), "")
 
 
 def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:

@@ -99,13 +99,10 @@ class Verifier:
     ) -> Verdict:
         """One verdict. Never raises for a model's failure."""
         evidence = tuple(as_evidence(text) for text in evidence_texts)
-        return self.verify_many(
-            [
-                ClaimEvidence(
-                    claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
-                )
-            ]
-        )[0]
+        question = ClaimEvidence(
+            claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
+        )
+        return self.verify_many([question])[0]
 
     def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
         """One verdict a question, in order; the model is asked once for all of them, twice at most."""
@@ -181,11 +178,8 @@ class Verifier:
         try:
             answers = self._entailer.entail(asked)
         except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
-            failed = Entailment(
-                entailment=None, neutral=None, contradiction=None,
-                unchecked=f"the verification model failed: {type(error).__name__}: {error}",
-            )  # fmt: skip
-            answers = [failed] * len(asked)
+            reason = f"the verification model failed: {type(error).__name__}: {error}"
+            answers = [Entailment.without(reason)] * len(asked)
         return [
             self._weighed(question, evidence, answer)
             for (question, evidence), answer in zip(pairs, answers, strict=True)
@@ -197,13 +191,11 @@ class Verifier:
             reason = answer.unchecked or (
                 f"the source: {foreign}" if foreign else "the model returned no probability"
             )
-            unchecked = Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
-            return _Read(premise=evidence, entailment=unchecked, support=None)
+            return _Read(premise=evidence, entailment=Entailment.without(reason), support=None)
         probability = support(evidence.text, answer, maker=self._entailer.maker)
-        if found := objection(question, evidence, self._objections):
-            held = min(probability, DENIED_CEILING)
-            return _Read(premise=evidence, entailment=answer, support=held, objection=found)
-        return _Read(premise=evidence, entailment=answer, support=probability)
+        found = objection(question, evidence, self._objections)
+        held = min(probability, DENIED_CEILING) if found else probability
+        return _Read(premise=evidence, entailment=answer, support=held, objection=found)
 
     def _joined(self, question: ClaimEvidence, reads: Sequence[_Read]) -> EvidenceText | None:
         """The nearest sentences of several texts as one premise, when none of them suffices alone."""
@@ -278,15 +270,12 @@ class Verifier:
     ) -> Verdict:
         answer = read.entailment
         assert answer.entailment is not None and answer.contradiction is not None  # noqa: S101, PT018 - judged
-        neutral = (
-            answer.neutral if answer.neutral is not None else 1.0 - answer.entailment - answer.contradiction
-        )
-        label = max(
-            (answer.entailment, Label.ENTAILMENT),
-            (answer.contradiction, Label.CONTRADICTION),
-            (neutral, Label.NEUTRAL),
-            key=lambda pair: pair[0],
-        )[1]
+        labels = {
+            Label.ENTAILMENT: answer.entailment,
+            Label.CONTRADICTION: answer.contradiction,
+            Label.NEUTRAL: 1.0 - answer.entailment - answer.contradiction,
+        }
+        label = max(labels, key=lambda name: labels[name])
         return Verdict(
             status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=probability,
             entailment=answer.entailment, contradiction=answer.contradiction,

@@ -69,7 +69,7 @@ AUXILIARIES = frozenset(
     "hasn't haven't hadn't won't wouldn't can't cannot couldn't doesn't didn't don't".split()
 )
 
-IRREGULAR = frozenset(
+_IRREGULAR = frozenset(
     "became began bought brought built came chose cost cut drew drove fell felt fought found flew got gave went grew heard "
     "held hit kept knew laid led left lent lost made meant met paid put ran rose said sang sat saw sent set shot "
     "showed sold spent spoke spread stood took taught thought told understood wore won wrote".split()
@@ -116,15 +116,9 @@ BASES = frozenset(_BASES)
 THIRD = frozenset(_third(base) for base in _BASES)
 PAST = (
     frozenset(_past(base) for base in _BASES)
-    | IRREGULAR
+    | _IRREGULAR
     | {"planned", "stopped", "dropped", "permitted", "referred"}
 )
-INTRANSITIVE = frozenset(
-    "agreed appeared arrived became began belonged came consisted continued declined decreased died ended existed expired "
-    "failed fell grew happened increased lived occurred ran remained resigned rested resulted rose sat seemed stayed stood "
-    "succeeded went worked".split()
-)
-"""Past forms that are no passive: after "was founded and" they have no share in the "was"."""
 # Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
 _DOUBTFUL = frozenset(
     "accounts addresses awards experiences exports reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "

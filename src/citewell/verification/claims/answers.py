@@ -47,7 +47,7 @@ class ParsedClaim(Record, frozen=True, kw_only=True):
 
 
 class Parsed(Record, frozen=True, kw_only=True):
-    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers; ``loose`` are labels at no claim.
+    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers.
     ``cited``: each label as often as the answer cites it; a list of sources at its end cites nothing."""
 
     raw: str
@@ -55,7 +55,6 @@ class Parsed(Record, frozen=True, kw_only=True):
     pieces: tuple[Piece, ...]
     claims: tuple[ParsedClaim, ...]
     labels: tuple[str, ...]
-    loose: tuple[str, ...]
     cited: tuple[str, ...]
     abstains: bool
 
@@ -127,11 +126,9 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
         )  # fmt: skip
         taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
         behind = _with_antecedent(plain, behind)
-    used = {label for claim in claims for label in claim.labels}
     every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return Parsed(
         raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
-        loose=tuple(label for label in every if label not in used),
         cited=tuple(
             label
             for marker, owner in zip(marked.markers, owners, strict=True)

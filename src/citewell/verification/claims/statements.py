@@ -14,13 +14,10 @@ from citewell.verification.quantity import Form
 from citewell.verification.words import (
     AUXILIARIES,
     DETERMINERS,
-    INTRANSITIVE,
-    IRREGULAR,
     PAST,
     PLAIN_BASES,
     THIRD,
     WORD,
-    is_clause,
     is_doubtful,
     is_finite,
 )
@@ -41,20 +38,13 @@ _PART = re.compile(
     r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
     re.IGNORECASE,
 )
-_PRONOUNS = frozenset("it he she they we i".split())
-# Plurals that stand before another noun, and the nouns that close such a title ("Interest rates outlook").
+# Plurals that stand before another noun ("Interest rates outlook").
 _PLURALS = frozenset(
     "accounts affairs assets awards bonds effects events experiences facts funds goods items laws markets means notes "
     " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
 )
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
-_NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
 _EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
-# Behind a past form, how or where and no object: "shares held overseas" tells which shares.
-_WHERE = re.compile(r"(?:ly|wide)$|^(?:abroad|overseas|offshore|online|elsewhere)$")
-_CLOSES = frozenset(
-    "summary overview outlook analysis breakdown report review table list data details".split()
-)
 # "Step 1: ", "2.1 ", "IV. ": what only counts a heading.
 _LABEL = re.compile(
     r"^(?:(?:step|part|chapter|section|option|phase|item|note|appendix|example|question|table|figure)\s+"
@@ -118,37 +108,27 @@ def acts(text: str) -> bool:
     """Somebody does or is something in it: a verb of the tables or one told by its ending, with a subject. A
     question in the form of a title does not say so ("What is insulin")."""
     words = [] if _ASKS.match(text) else WORD.findall(text)
-    opens = words[0].lower() if words else ""
-    for at in range(1, len(words)):
-        word, before = words[at].lower(), words[at - 1]
-        after = words[at + 1].lower() if at + 1 < len(words) else ""
-        if word in AUXILIARIES and words[at] != "May":
+    for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
+        form, after = word.lower(), behind.lower()
+        if form in AUXILIARIES and word != "May":
             return True
         article = after in _DETERMINERS
-        thing = after[:1].isalpha() and after not in _SMALL | _CLOSES and not after.endswith(("ing", "ed"))
         named = before[:1].isupper() and not _EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
-        known = (word in THIRD or word in PAST) and not is_doubtful(word)
-        if opens in _PRONOUNS and at == 1 and (word in THIRD or word in PAST) and (known or after):
-            return True
-        goes_on = after in _NOUNS_GO_ON or (word in THIRD and not after)
-        if known and word not in _PLURALS and (article or (named and not goes_on)):
-            return True
-        if is_doubtful(word):
-            if article or (word in THIRD and thing and opens in _DETERMINERS and at == 2):
+        third = form in THIRD
+        if is_doubtful(form):
+            if article:
                 return True
             continue
-        if word in PAST or re.fullmatch(r"[a-z]{3,}ed", word):
-            clear = thing or not before.lower().endswith(("s", "ed"))
-            told = opens in _DETERMINERS and at >= 2 and clear
-            simple = word in IRREGULAR and thing and (word in INTRANSITIVE or not _WHERE.search(after))
-            if named or told or article or simple:
+        goes_on = after in _NOUNS_GO_ON or (third and not after)
+        if (third or form in PAST) and form not in _PLURALS and (article or (named and not goes_on)):
+            return True
+        if form in PAST or re.fullmatch(r"[a-z]{3,}ed", form):
+            if named or article:
                 return True
-        elif words[at].islower() and thing and before.lower() not in _SMALL:
-            ends = word in THIRD or re.fullmatch(r"[a-z]{3,}s", word)
-            plural = before.lower().endswith("s") and not _NOUN.search("x" + before.lower()[-2:])
-            if ends and word not in _PLURALS and not _NOUN.search(word) and not plural:
-                return True
-            if plural and word in PLAIN_BASES:
+        elif word.islower() and after[:1].isalpha() and before.lower() not in _SMALL and after not in _SMALL:
+            plural = before.lower().endswith("s")
+            ends = third or re.fullmatch(r"[a-z]{3,}s", form)
+            if (plural and form in PLAIN_BASES) or (ends and not plural and form not in _PLURALS):
                 return True
     return False
 
@@ -165,7 +145,7 @@ def asserted(lead: str) -> str:
     tail = _TAIL.search(bare, max(0, len(bare) - 80))
     said = bare[: tail.start()] if tail else bare
     whole = said if tail and tail["aside"] else bare
-    if has_amount(said) or tells(said):
+    if has_amount(said):
         return whole
     words = WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
@@ -173,4 +153,4 @@ def asserted(lead: str) -> str:
     # A verb at the end waits for the list.
     if is_finite(words[-1].lower()) or words[-1].lower() == "include":
         return whole if acts(" ".join(words[:-1])) else ""
-    return whole if is_clause(said) or acts(said) else ""
+    return whole if acts(said) else ""
