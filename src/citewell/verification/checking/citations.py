@@ -11,7 +11,7 @@ beside it. Knows nothing about whether a quote supports a claim.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -327,16 +327,19 @@ def _page(document: Document, offset: int) -> int | None:
     return next((page.number for page in document.pages if page.start <= offset < page.end), None)
 
 
+def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int]]]]:
+    """Each passage once, in the order cited, with all that is cited of it; nothing of what is broken."""
+    places: dict[str, tuple[Passage, list[tuple[int, int]]]] = {}
+    for one in cited:
+        if one.passage is not None and not one.broken:
+            places.setdefault(one.passage.chunk.chunk_id, (one.passage, []))[1].extend(one.spans)
+    return list(places.values())
+
+
 def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
     """One text a passage, in the order cited; nothing for what is broken or has no place."""
-    spans: dict[str, list[tuple[int, int]]] = {}
-    passages: dict[str, Passage] = {}
-    for one in cited:
-        if one.passage is not None and not one.broken and one.spans:
-            name = one.passage.chunk.chunk_id
-            passages[name] = one.passage
-            spans.setdefault(name, []).extend(one.spans)
-    return tuple(_evidence(passages[name], spans[name], library) for name in passages)
+    found = places_of(one for one in cited if one.spans)
+    return tuple(_evidence(passage, spans, library) for passage, spans in found)
 
 
 def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Library) -> EvidenceText:

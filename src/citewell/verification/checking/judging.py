@@ -34,7 +34,7 @@ from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
 from citewell.questions.periods import periods_in, year_before, years_meant
 from citewell.questions.rows import is_value, row_forms, set_apart, text_of
-from citewell.verification.checking.citations import MAKER, Cited, Library
+from citewell.verification.checking.citations import MAKER, Cited, Library, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
 from citewell.verification.verbatim import fold, locate
@@ -75,11 +75,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
     None for any other claim."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
         return None
-    places: dict[str, tuple[Passage, list[tuple[int, int]]]] = {}
-    for one in cited:
-        if one.passage is not None and not one.broken:
-            places.setdefault(one.passage.chunk.chunk_id, (one.passage, []))[1].extend(one.spans)
-    wrong = calculator().recalculated(claim, question, list(places.values()))
+    wrong = calculator().recalculated(claim, question, places_of(cited))
     if wrong is None:
         return None
     reason = f"recalculated from the cited cells: {claim.reasoning}"
@@ -159,8 +155,7 @@ def connected(text: str) -> list[str]:
 
 
 def passages_of(work: Work) -> tuple[Passage, ...]:
-    found = {c.passage.chunk.chunk_id: c.passage for c in work.cited if c.passage and not c.broken}
-    return tuple(found.values())
+    return tuple(passage for passage, _ in places_of(work.cited))
 
 
 def by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
