@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from citewell.core.records import Record, Row
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.verification.cells import place_numbers
 from citewell.verification.evidence import TableLine
@@ -99,7 +99,7 @@ def fitted(
 ) -> Span:  # fmt: skip
     """``[start, end)`` cut to ``max_tokens`` around the words it shares with ``claim``, or widened to
     ``min_tokens`` inside its line (never past ``low`` and ``high``), at word borders."""
-    start, end = _trimmed(text, start, end)
+    start, end = trimmed(text, start, end)
     words = [(start + m.start(), start + m.end()) for m in _WORD.finditer(text[start:end])]
     counts = _token_counts(text[start:end], [(a - start, b - start) for a, b in words])
     if sum(counts) < min_tokens:
@@ -143,14 +143,13 @@ def _closed(text: str, start: int, end: int, limit: int, max_tokens: int) -> Spa
         if shorter <= start:
             return start, end
         end = shorter
-    return _trimmed(text, start, end)
+    return trimmed(text, start, end)
 
 
 def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: int) -> Span:
     """Whole words of the same line added behind, then before, until there are enough tokens."""
-    line_start = max(low, text.rfind("\n", 0, start) + 1)
-    line_end = text.find("\n", end)
-    line_end = min(high, len(text) if line_end < 0 else line_end)
+    line_start, line_end = line_span(text, start, end)
+    line_start, line_end = max(low, line_start), min(high, line_end)
     while len(token_spans(text[start:end])) < min_tokens:
         after = _WORD.search(text, end, line_end)
         before = list(_WORD.finditer(text, line_start, start))
@@ -173,14 +172,6 @@ def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
         if words:
             counts[at] += 1
     return counts
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
@@ -248,7 +239,7 @@ def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tup
             cell = row.cells[line.cells.index((placement.cell, placement.head))]
             at = row.label_start if row.label_start >= 0 else row.start
             whole = text.startswith(row.label, at)
-            label = _trimmed(text, *((at, at + len(row.label)) if whole else (row.start, cell.start)))
+            label = trimmed(text, *((at, at + len(row.label)) if whole else (row.start, cell.start)))
             spans += [span for span in (label, (cell.start, cell.end)) if span[1] > span[0]]
             break
     return tuple(sorted(dict.fromkeys(spans)))

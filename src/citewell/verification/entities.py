@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
+from citewell.questions.parsing import stem
 from citewell.verification.lexicon import (
     COMMON_CAPITALS,
     CORPORATE,
@@ -159,7 +160,7 @@ def _held(evidence: str) -> _Held:
         before={word: frozenset(others) for word, others in before.items()},
         initials="".join(capitals).lower(),
         words=frozenset(words) | frozenset(parts),
-        stems=frozenset(_stem(word) for word in {*words, *parts}),
+        stems=frozenset(stem(word) for word in {*words, *parts}),
     )
 
 
@@ -188,10 +189,10 @@ def _holds(name: Name, held: _Held) -> bool:
 
 
 def _word_held(word: str, held: _Held) -> bool:
-    if word in held.words or _stem(word) in held.stems:
+    if word in held.words or stem(word) in held.stems:
         return True
     parts = [part for part in re.split(r"[-/&'.]", word) if part]
-    if len(parts) > 1 and all(part in held.words or _stem(part) in held.stems for part in parts):
+    if len(parts) > 1 and all(part in held.words or stem(part) in held.stems for part in parts):
         return True
     return "".join(parts) in held.words
 
@@ -200,12 +201,3 @@ def _plain_word(word: str) -> str:
     decomposed = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
     bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     return bare.lower().removesuffix("'s").strip(".")
-
-
-def _stem(word: str) -> str:
-    """Plural and possessive away: enough for names."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word

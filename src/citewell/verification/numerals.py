@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from citewell.core.sentences import line_span
 from citewell.verification.quantity import (
     CENTS,
     CURRENCIES,
@@ -177,9 +178,8 @@ def _free(text: str, position: int) -> bool:
 
 
 def _tabular(text: str, match: re.Match[str]) -> bool:
-    ends = text.find("\n", match.start())
-    line = text[text.rfind("\n", 0, match.start()) + 1 : ends if ends >= 0 else len(text)]
-    return "\t" in line or not re.search(r"[A-Za-z]", line)
+    start, end = line_span(text, match.start())
+    return "\t" in text[start:end] or not re.search(r"[A-Za-z]", text[start:end])
 
 
 _HUNDREDTH = Decimal("0.01")

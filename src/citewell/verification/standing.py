@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 from citewell.verification.lexicon import HEDGES, NEGATIONS
 from citewell.verification.verbatim import LEAST_WORDS, find_all
 from citewell.verification.words import content_words, is_doubtful, is_finite, words_of
@@ -78,7 +78,7 @@ def _stated(text: str, start: int, end: int) -> bool:
         return False
     if _GOES_ON.search(text[first:last]) or not _balanced(text[first:last]):
         return False
-    begin, stop = _line(text, first)
+    begin, stop = line_span(text, first)
     told = _QUOTES.search(opens["marks"]) and _QUOTES.search(closes["marks"])
     if told and (text[begin:first].strip() or text[last:stop].strip()):
         return False  # what stands beside a quotation says that somebody said it
@@ -87,11 +87,6 @@ def _stated(text: str, start: int, end: int) -> bool:
         or _turned_by_heading(text, first, text[start:end])
         or _taken_back(text, first, last)
     )
-
-
-def _line(text: str, place: int) -> tuple[int, int]:
-    stop = text.find("\n", place)
-    return text.rfind("\n", 0, place) + 1, stop if stop >= 0 else len(text)
 
 
 def _paired(opening: str, closing: str) -> bool:
@@ -116,7 +111,7 @@ def _introduced(text: str, first: int) -> bool:
 
     A list may have lost its marks, so lines of one sentence count as its items, up to a heading.
     """
-    begin, stop = _line(text, first)
+    begin, stop = line_span(text, first)
     line, ahead = text[begin:stop].strip(), text[begin:first]
     if not _balanced(ahead) or any(map(_has_verb, _LED.findall(ahead))):
         return True
@@ -134,7 +129,7 @@ def _introduced(text: str, first: int) -> bool:
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
     """The nearest heading denies, dates back or narrows what stands under it, and ``claim`` does not say so;
     or an item stands right under words with a verb that lead up to it."""
-    begin, stop = _line(text, first)
+    begin, stop = line_span(text, first)
     line = text[begin:stop].strip()
     right_above = bool(_ITEM.match(line))
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from citewell.core.records import Failure, Record
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 _SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`"), "'")
@@ -162,9 +162,8 @@ def _turns(left_out: str) -> bool:
 
 def _sentence_end(text: str, start: int, end: int) -> int:
     """Where the sentence ends that holds ``[start, end)``; 0 when none does. No sentence goes over a line."""
-    head = text.rfind("\n", 0, start) + 1
-    tail = text.find("\n", start)
-    spans = sentence_spans(text[head : len(text) if tail < 0 else tail])
+    head, tail = line_span(text, start)
+    spans = sentence_spans(text[head:tail])
     return next((head + b for a, b in spans if head + a <= start and end <= head + b), 0)
 
 

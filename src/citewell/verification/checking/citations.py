@@ -34,7 +34,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 from citewell.core.tokens import token_spans
 from citewell.questions.rows import label_span, text_of, whole
 from citewell.verification.binding import Scorer, bind, fitted
@@ -365,9 +365,8 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
 
 def _around(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentences of a paragraph, or the row, that a span touches, and the one sentence before them."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    line = text[first : len(text) if last < 0 else last]
+    first, last = line_span(text, start, end)
+    line = text[first:last]
     found = [(first + a, first + b) for a, b in sentence_spans(line)]
     touched = [index for index, (a, b) in enumerate(found) if a < end and start < b]
     if not touched:

@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from citewell.core.records import Record
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 from citewell.verification.claims.lines import Line, LineKind, read_lines
 from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
 from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
@@ -224,9 +224,7 @@ class _RawLine:
     and where its last letter outside brackets."""
 
     def __init__(self, raw: str, place: int) -> None:
-        start = raw.rfind("\n", 0, place) + 1
-        end = raw.find("\n", place)
-        self.end = len(raw) if end < 0 else end
+        start, self.end = line_span(raw, place)
         bare = _BRACKETS.sub(lambda found: " " * len(found.group()), raw[start : self.end])
         first = _NO_LIST_MARK.search(bare)
         self.opens = start + first.start() if first else self.end
