@@ -16,6 +16,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Passage, Record
+from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
 from citewell.questions.parsing import Ask, ParsedQuestion, label_words
@@ -248,7 +249,7 @@ def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
 def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -> float:
     """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
     named = periods_in(text)
-    plain = _without(_FOOTNOTE.sub("", text), named)
+    plain = blanked(_FOOTNOTE.sub("", text), named)
     shape = _NEEDS.get(wanted.ask) if needs else None
     if shape and not shape.search(text if wanted.ask is Ask.WHEN else plain):
         return 0.0
@@ -275,12 +276,6 @@ def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
     """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
     said = {mention.name for mention in calculator().named_in(plain).items}
     return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
-
-
-def _without(text: str, named: Sequence[Period]) -> str:
-    for found in reversed(named):
-        text = text[: found.start] + " " + text[found.end :]
-    return text
 
 
 def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:

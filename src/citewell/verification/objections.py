@@ -17,6 +17,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from citewell.core.sentences import sentence_spans
+from citewell.core.stretches import blanked
 from citewell.questions.scales import context_scales
 from citewell.verification.cells import place_numbers, understated
 from citewell.verification.entities import missing_names
@@ -211,9 +212,7 @@ def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
     claim may apply a rule ("a bill of 420 euros") or work its figure out: that is the model's to judge, as
     are counts in words."""
     premise = _prose_meant(evidence.text, question.claim)
-    words = question.claim
-    for quantity in reversed(extract_quantities(words)):
-        words = f"{words[: quantity.start]} {words[quantity.end :]}"
+    words = blanked(question.claim, extract_quantities(question.claim))
     if not premise or overlap(words, nearest_sentence(words, premise)) < _COPIED:
         return ""
     checks = check_numbers(question.claim, premise, evidence.around(question.context))

@@ -27,6 +27,7 @@ from citewell.core.metering import must_go_on
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
+from citewell.core.stretches import blanked
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
@@ -311,10 +312,7 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
     if _at_place(question, premise):
         return Proof.NUMERIC
     context = premise.around(question.context)
-    words = claim
-    for value in reversed(values):
-        words = f"{words[: value.start]} {words[value.end :]}"
-    sentence = nearest_sentence(words, premise.text)
+    sentence = nearest_sentence(blanked(claim, values), premise.text)
     held = sentence and all(check.holds for check in check_numbers(claim, sentence, context))
     return Proof.NUMERIC if held else Proof.ENTAILED
 
