@@ -33,13 +33,6 @@ _SUPPORTS = 0.5  # the border of support: what is left supports the claim
 _SLACK = 0.02  # where it does not, the support that a span must add to be cited beside others
 
 
-class Bound(Record, frozen=True, kw_only=True):
-    """``coverage``: share, in [0, 1], of the claim's content words that the spans' sentences hold."""
-
-    spans: tuple[Span, ...]
-    coverage: float
-
-
 class _Candidate(Record, frozen=True, kw_only=True):
     start: int
     end: int
@@ -59,8 +52,8 @@ def bind(
     score: Scorer | None = None,
     min_tokens: int = 3,
     max_tokens: int = 30,
-) -> Bound | None:
-    """The spans of ``text[start:end]`` that carry ``claim``; None when no word of it is there.
+) -> tuple[Span, ...]:
+    """The spans of ``text[start:end]`` that carry ``claim``; () when no word of it is there.
 
     ``rows`` are the table rows in that range, ``score`` breaks ties between candidate sentences.
     """
@@ -68,13 +61,12 @@ def bind(
     region = text[start:end]
     if verbatim := find_verbatim(claim.strip().rstrip(".!"), region):
         span = (start + verbatim[0], start + verbatim[1])
-        spans = [fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end)]
-        return Bound(spans=tuple(spans), coverage=1.0)
+        return (fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end),)
     if cell := _cell_spans(claim, text, rows, context):
-        return Bound(spans=cell, coverage=1.0)
+        return cell
     candidates = _candidates(claim, region, context)
     if not candidates:
-        return None
+        return ()
     wanted = frozenset(content_words(claim))
     chosen = [_best(candidates, region, score)]
     while len(chosen) < _MOST_SPANS:
@@ -89,8 +81,7 @@ def bind(
         fitted(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
         for c in chosen
     )
-    covered = frozenset().union(*(c.held for c in chosen))
-    return Bound(spans=tuple(dict.fromkeys(spans)), coverage=len(covered) / len(wanted) if wanted else 0.0)
+    return tuple(dict.fromkeys(spans))
 
 
 def fitted(

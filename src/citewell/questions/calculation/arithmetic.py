@@ -49,7 +49,7 @@ def parse(text: str) -> Tree:
     """The tree of ``text``; raises :class:`NotArithmetic`."""
     need(len(text) <= MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
     parts = [part for piece in _SIGN.split(text) if (part := piece.strip())]
-    found = [part if part in _RANK or part in "()" else Leaf(text=part) for part in parts]
+    found: list[Tree | str] = [part if part in _RANK or part in "()" else Leaf(text=part) for part in parts]
     need(sum(isinstance(part, Leaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands")
     return built(found)
 

@@ -34,10 +34,9 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.core.sentences import line_span, sentence_spans
+from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.questions.rows import label_span, text_of, whole
-from citewell.verification.binding import Scorer, bind, fitted
 from citewell.verification.claims.markers import resolve_label
 from citewell.verification.evidence import EvidenceText, passage_evidence, unsaid
 from citewell.verification.verbatim import TURNING, fold, locate
@@ -208,29 +207,6 @@ class Library:
             named,
         )
 
-    def bound(
-        self, claim: str, passage: Passage, settings: Verification, score: Scorer | None = None
-    ) -> Cited:
-        """The best span of ``passage`` for ``claim``; without spans when no word of the claim is there."""
-        chunk = passage.chunk
-        quote = Quote(source=chunk.chunk_id)
-        try:
-            document = self.document(passage)
-        except EvidenceError as error:
-            return Cited(quote=quote, passage=passage, broken=str(error))
-        found = bind(
-            claim,
-            document.text,
-            start=chunk.start_offset,
-            end=chunk.end_offset,
-            rows=chunk.rows,
-            context=chunk.context,
-            score=score,
-            min_tokens=settings.min_span_tokens,
-            max_tokens=settings.max_span_tokens,
-        )
-        return Cited(quote=quote, passage=passage, spans=found.spans if found else ())
-
     def same_row(self, cited: Sequence[Cited]) -> Row | None:
         """The table row that holds every span of ``cited``, when there is one; its label may stand
         above it."""
@@ -307,7 +283,7 @@ def pieces(text: str, start: int, end: int, settings: Verification) -> list[tupl
         border = text.rfind(" ", cuts[-1] + 1, place + 1)
         cuts.append(border if border > cuts[-1] else place)
     cuts.append(end)
-    spans = [fitted(text, a, b, "", 0, 10 * most, low=a, high=b) for a, b in pairwise(cuts)]
+    spans = [trimmed(text, a, b) for a, b in pairwise(cuts)]
     return [span for span in spans if span[1] > span[0]]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from citewell.core.config import Verification
+from citewell.core.errors import EvidenceError
 from citewell.core.records import (
     Cell,
     Draft,
@@ -34,6 +35,7 @@ from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
 from citewell.questions.periods import periods_in, year_before, years_meant
 from citewell.questions.rows import is_value, row_forms, set_apart, text_of
+from citewell.verification.binding import bind
 from citewell.verification.checking.citations import MAKER, Cited, Library, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
@@ -295,13 +297,25 @@ class Judging:
         return self.closest(work)
 
     def bound(self, work: Work, passage: Passage) -> Cited:
-        """The span of ``passage`` that carries the claim."""
-        return self.library.bound(
-            work.drafted.text,
-            passage,
-            self.settings,
-            lambda texts: self.verifier.scores(work.drafted.text, texts),
+        """The spans of ``passage`` that carry the claim; none when no word of it is there."""
+        chunk, claim = passage.chunk, work.drafted.text
+        quote = Quote(source=chunk.chunk_id)
+        try:
+            document = self.library.document(passage)
+        except EvidenceError as error:
+            return Cited(quote=quote, passage=passage, broken=str(error))
+        spans = bind(
+            claim,
+            document.text,
+            start=chunk.start_offset,
+            end=chunk.end_offset,
+            rows=chunk.rows,
+            context=chunk.context,
+            score=lambda texts: self.verifier.scores(claim, texts),
+            min_tokens=self.settings.min_span_tokens,
+            max_tokens=self.settings.max_span_tokens,
         )
+        return Cited(quote=quote, passage=passage, spans=spans)
 
     def words_for(self, work: Work) -> Quote | None:
         """The words of one passage that carry the claim; None when it takes several, or none does."""
