@@ -198,6 +198,7 @@ HEADINGS = [
     "## Common causes of fire",
     "## Services provided",
     "## Legal holds",
+    "## Classified corrections, Vestby Weekly",
     "## Shares held overseas",
     "## Units sold worldwide",
     "## How Much You Will Receive",

@@ -44,6 +44,7 @@ _PLURALS = frozenset(
     " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
 )
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
+_NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
 _EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
 # "Step 1: ", "2.1 ", "IV. ": what only counts a heading.
 _LABEL = re.compile(
@@ -127,7 +128,7 @@ def acts(text: str) -> bool:
                 return True
         elif word.islower() and after[:1].isalpha() and before.lower() not in _SMALL and after not in _SMALL:
             plural = before.lower().endswith("s")
-            ends = third or re.fullmatch(r"[a-z]{3,}s", form)
+            ends = (third or re.fullmatch(r"[a-z]{3,}s", form)) and not _NOUN.search(form)
             if (plural and form in PLAIN_BASES) or (ends and not plural and form not in _PLURALS):
                 return True
     return False
@@ -145,7 +146,7 @@ def asserted(lead: str) -> str:
     tail = _TAIL.search(bare, max(0, len(bare) - 80))
     said = bare[: tail.start()] if tail else bare
     whole = said if tail and tail["aside"] else bare
-    if has_amount(said):
+    if has_amount(said) or tells(said):
         return whole
     words = WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
