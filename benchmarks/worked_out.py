@@ -33,7 +33,7 @@ from citewell.generation import ExtractiveGenerator
 from citewell.questions.aspects import split_aspects
 from citewell.questions.calculation.arithmetic import read
 from citewell.verification.checking.citations import Cited
-from citewell.verification.checking.computing import computed
+from citewell.verification.checking.judging import computed
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SCALES = (Decimal(1), Decimal(1_000), Decimal(1_000_000), Decimal(1_000_000_000))

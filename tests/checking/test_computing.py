@@ -7,7 +7,7 @@ import pytest
 
 from citewell.core.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Verdict
 from citewell.verification.checking.citations import Cited
-from citewell.verification.checking.computing import computed
+from citewell.verification.checking.judging import computed
 
 YEARS = ["December 31, 2022", "December 31, 2021"]
 TEXT = "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"

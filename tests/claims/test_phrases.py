@@ -10,7 +10,8 @@ from citewell.answering.verifying import verify
 from citewell.core.records import Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.verification.claims import PieceKind
-from citewell.verification.claims.lines import ABSTENTIONS, kind_of, states
+from citewell.verification.claims.phrases import ABSTENTIONS, kind_of
+from citewell.verification.claims.statements import states
 
 FACTS = [
     "Here is the answer, Paris.",

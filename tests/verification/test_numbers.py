@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.verification.numbers import Match, check_numbers, extract_quantities, missing_numbers
+from citewell.verification.numbers import Match, check_numbers, missing_numbers
+from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form
 
 HELD = [

@@ -26,7 +26,7 @@ class SureEntailer:
 
 def held_down(premise: str, claim: str) -> str:
     evidence = as_evidence(premise)
-    return objection(ClaimEvidence(claim=claim, evidence=(evidence,)), evidence)
+    return objection(ClaimEvidence(claim=claim, evidence=(evidence,)), evidence, OBJECTIONS)
 
 
 def test_a_number_the_premise_denies_holds_support_under_the_border_whatever_the_model_says() -> None:

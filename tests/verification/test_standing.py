@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.verbatim import stands_whole
+from citewell.verification.standing import stands_whole
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from citewell.core.records import Entailment, Label, Maker, Proof, Status
 from citewell.core.sentences import sentence_spans
 from citewell.models.fake import FakeEntailer
 from citewell.verification.evidence import EvidenceText, as_evidence
-from citewell.verification.verbatim import stands_whole
+from citewell.verification.standing import stands_whole
 from citewell.verification.verifier import Verifier
 
 VERIFIER = Verifier(FakeEntailer())

@@ -13,12 +13,12 @@ TIMEOUT_S = 10.0
 """The longest a command may take, in seconds."""
 
 
-def tell_command(words: Sequence[str], argument: str, stdin: bytes = b"") -> str:
+def tell_command(words: Sequence[str], argument: str) -> str:
     """Runs a command with ``argument`` as its last one, without a shell. Never raises for what it does."""
     try:
         done = subprocess.run(
             [*words, argument],
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             timeout=TIMEOUT_S,

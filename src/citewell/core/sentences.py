@@ -29,7 +29,7 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     """The sentences of ``text`` as ``(start, end)``; whitespace-only text gives none."""
     spans: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
-        start, end = _trim(text, line.start(), line.end())
+        start, end = trimmed(text, line.start(), line.end())
         if start >= end:
             continue
         if "\t" in text[start:end]:
@@ -37,6 +37,12 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
         else:
             spans.extend(_within(text, start, end))
     return tuple(spans)
+
+
+def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
+    """The line, or lines, that ``[start, end)`` stands in, without the break behind them."""
+    stop = text.find("\n", start if end is None else end)
+    return text.rfind("\n", 0, start) + 1, len(text) if stop < 0 else stop
 
 
 def list_lead(text: str, at: int) -> tuple[int, int] | None:
@@ -70,7 +76,7 @@ def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
     cuts = [*borders, len(line)]
     spans = []
     for left, right in itertools.pairwise(cuts):
-        a, b = _trim(text, start + left, start + right)
+        a, b = trimmed(text, start + left, start + right)
         if a < b:
             spans.extend(_pieces(text, a, b))
     return spans
@@ -82,12 +88,13 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
     while end - start > _LONG:
         cut = text.rfind(" ", start + _LONG // 2, start + _LONG)
         cut = cut if cut > start else start + _LONG
-        pieces.append(_trim(text, start, cut))
-        start, end = _trim(text, cut, end)
+        pieces.append(trimmed(text, start, cut))
+        start, end = trimmed(text, cut, end)
     return [*pieces, (start, end)]
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """``[start, end)`` without the white space at its ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

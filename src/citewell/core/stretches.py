@@ -34,6 +34,13 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
     return sorted([*taken, *free], key=lambda one: one.start) if free else taken
 
 
+def blanked(text: str, found: Iterable[Stretch]) -> str:
+    """``text`` with a blank in the place of each of ``found``, none of which overlaps another."""
+    for one in sorted(found, key=lambda one: -one.start):
+        text = f"{text[: one.start]} {text[one.end :]}"
+    return text
+
+
 class Places:
     """Ranges that may overlap, joined; ``place in places`` is True if one contains it."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from citewell.core.records import Passage
 from citewell.generation.sources import defuse
-from citewell.verification.claims.lines import ABSTENTIONS
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
 

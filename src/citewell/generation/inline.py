@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from citewell.core.records import Quote, Record
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
 
@@ -104,10 +104,8 @@ def _behind(text: str, place: int) -> tuple[int, int] | None:
 
 def _around(text: str, place: int) -> tuple[int, int] | None:
     """The sentence that ends at, or goes on over, ``place``."""
-    start = text.rfind("\n", 0, place) + 1
-    stop = text.find("\n", place)
-    line = text[start : len(text) if stop < 0 else stop]
-    for a, b in reversed(sentence_spans(line)):
+    start, stop = line_span(text, place)
+    for a, b in reversed(sentence_spans(text[start:stop])):
         if start + a < place:
             return start + a, start + b
     return None

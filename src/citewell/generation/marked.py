@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from citewell.core.records import DraftClaim, Kind, Quote, Record
 from citewell.generation.sources import Sources
@@ -90,19 +90,15 @@ def _listed(text: str, parsed: Parsed) -> list[tuple[int, int]]:
 
 def _claims(parsed: Parsed, ranges: Sequence[Evidenced], sources: Sources) -> list[DraftClaim]:
     claims = [_claim(claim, ranges, sources) for claim in parsed.claims]
-    silent = {PieceKind.ABSTENTION}
+    silent = [piece for piece in parsed.pieces if piece.kind is PieceKind.ABSTENTION]
     for own in ranges:
         covered = any(claim.start < own.end and own.start < claim.end for claim in claims)
-        abstains = any(
-            piece.kind in silent and piece.start < own.end and own.start < piece.end
-            for piece in parsed.pieces
-        )
-        if own.stated and not covered and not abstains and parsed.raw[own.start : own.end].strip():
+        abstains = any(piece.start < own.end and own.start < piece.end for piece in silent)
+        if own.stated and not covered and not abstains and (text := parsed.raw[own.start : own.end].strip()):
             claims.append(
                 DraftClaim(
-                    text=parsed.raw[own.start : own.end].strip(), start=own.start, end=own.end,
-                    quotes=own.quotes, kind=own.kind, aspect=own.aspect, reasoning=own.reasoning,
-                    fragment=True,
+                    text=text, start=own.start, end=own.end, quotes=own.quotes, kind=own.kind,
+                    aspect=own.aspect, reasoning=own.reasoning, fragment=True,
                 )
             )  # fmt: skip
     return sorted(claims, key=lambda claim: (claim.start, claim.end))
@@ -156,8 +152,7 @@ def _without_markers(
     lead = len(clean) - len(clean.lstrip())
     final = clean.strip()
     placed = tuple(
-        msgspec.structs.replace(claim, start=max(0, a - lead), end=min(len(final), max(0, b - lead)))
-        for claim, a, b in moved
+        replace(claim, start=max(0, a - lead), end=min(len(final), max(0, b - lead))) for claim, a, b in moved
     )
     partly = said if claims else ()
     return Written(
@@ -187,12 +182,8 @@ def _cut(
     for start, end in sorted(cuts, reverse=True):
         text = text[:start] + text[end:]
         kept = [
-            Evidenced(
-                start=_less(own.start, start, end), end=_less(own.end, start, end), quotes=own.quotes,
-                kind=own.kind, reasoning=own.reasoning, aspect=own.aspect, stated=own.stated,
-            )
-            for own in kept
-        ]  # fmt: skip
+            replace(own, start=_less(own.start, start, end), end=_less(own.end, start, end)) for own in kept
+        ]
     return text, kept
 
 

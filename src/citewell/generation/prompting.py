@@ -12,7 +12,7 @@ from citewell.core.prompts.loading import Prompt, load_prompt
 from citewell.generation.grammar import GRAMMARS
 from citewell.generation.sources import BLOCK, Sources, defuse
 from citewell.generation.structured import SCHEMA
-from citewell.verification.claims.lines import ABSTENTIONS
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 RULES = load_prompt("writer_rules", ("abstention",))
 QUESTION = load_prompt("writer_question", ("sources", "strict", "question", "parts"))

@@ -16,6 +16,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Passage, Record
+from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
 from citewell.questions.parsing import Ask, ParsedQuestion, label_words
@@ -112,14 +113,13 @@ def find_pointed(
     extractor: Extractor,
     *,
     max_no_answer: float,
-    limit: int = MAX_SENTENCES,
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
-    """At most ``limit`` sentences and rows, best first, near-equal ones once. The ``check`` weighs what the
-    extractor points at; without it what stands in a passage whose no-answer probability is above
+    """At most MAX_SENTENCES sentences and rows, best first, near-equal ones once. The ``check`` weighs what
+    the extractor points at; without it what stands in a passage whose no-answer probability is above
     ``max_no_answer`` is left out."""
     found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
-    return choose(wanted, found, check.least if check else MIN_PROBABILITY, limit)
+    return choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
 
 
 def find_stretches(
@@ -249,7 +249,7 @@ def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
 def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -> float:
     """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
     named = periods_in(text)
-    plain = _without(_FOOTNOTE.sub("", text), named)
+    plain = blanked(_FOOTNOTE.sub("", text), named)
     shape = _NEEDS.get(wanted.ask) if needs else None
     if shape and not shape.search(text if wanted.ask is Ask.WHEN else plain):
         return 0.0
@@ -276,12 +276,6 @@ def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
     """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
     said = {mention.name for mention in calculator().named_in(plain).items}
     return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
-
-
-def _without(text: str, named: Sequence[Period]) -> str:
-    for found in reversed(named):
-        text = text[: found.start] + " " + text[found.end :]
-    return text
 
 
 def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:

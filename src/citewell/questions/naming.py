@@ -137,6 +137,11 @@ head_fit = lru_cache(maxsize=65536)(head_covers)
 """``periods.head_covers``, remembered."""
 
 
+def own_periods(chunk: Chunk) -> tuple[Period, ...]:
+    """The periods that name the chunk's document."""
+    return periods_in(f"{chunk.document_id} {chunk.title}")
+
+
 def period_held(asked: Period, chunk: Chunk) -> bool:
     """Whether the asked period occurs in the chunk's columns or text, or names its document."""
     known = calendar(chunk)
@@ -147,5 +152,5 @@ def period_held(asked: Period, chunk: Chunk) -> bool:
         return True
     return any(
         covers(found, asked, known) > 0.3 or (found.year == asked.year and asked.quarter is None)
-        for found in periods_in(f"{chunk.document_id} {chunk.title}")
+        for found in own_periods(chunk)
     )

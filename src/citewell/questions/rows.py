@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from citewell.core.records import Cell, Passage, Record, Row
-from citewell.questions.naming import calendar, head_fit, of_the_named
+from citewell.questions.naming import calendar, head_fit, of_the_named, own_periods
 from citewell.questions.parsing import Ask, ParsedQuestion, label_words
 from citewell.questions.periods import MONTHS, Period, covers, periods_in
 
@@ -129,7 +129,7 @@ def columns(
         if fit > 0.0:
             yield cell, fit
     if len(values) == 1 and not values[0].head.strip():
-        named = periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
+        named = own_periods(passage.chunk)
         if any((found.year, found.quarter) == (period.year, period.quarter) for found in named):
             yield values[0], 0.7
 
@@ -163,8 +163,7 @@ def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
     table = passage.chunk.context.partition("\n")[2] + " " + cell.head
     if _LONGER.search(table):
         return 0.0
-    named = periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
-    return 0.6 if any(found.quarter == asked.quarter for found in named) else 0.0
+    return 0.6 if any(found.quarter == asked.quarter for found in own_periods(passage.chunk)) else 0.0
 
 
 # --- rows by their words --------------------------------------------------------------------------

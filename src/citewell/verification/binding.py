@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from citewell.core.records import Record, Row
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.verification.cells import place_numbers
 from citewell.verification.evidence import TableLine
@@ -31,13 +31,6 @@ _CANDIDATES = 3
 _MOST_SPANS = 3
 _SUPPORTS = 0.5  # the border of support: what is left supports the claim
 _SLACK = 0.02  # where it does not, the support that a span must add to be cited beside others
-
-
-class Bound(Record, frozen=True, kw_only=True):
-    """``coverage``: share, in [0, 1], of the claim's content words that the spans' sentences hold."""
-
-    spans: tuple[Span, ...]
-    coverage: float
 
 
 class _Candidate(Record, frozen=True, kw_only=True):
@@ -59,8 +52,8 @@ def bind(
     score: Scorer | None = None,
     min_tokens: int = 3,
     max_tokens: int = 30,
-) -> Bound | None:
-    """The spans of ``text[start:end]`` that carry ``claim``; None when no word of it is there.
+) -> tuple[Span, ...]:
+    """The spans of ``text[start:end]`` that carry ``claim``; () when no word of it is there.
 
     ``rows`` are the table rows in that range, ``score`` breaks ties between candidate sentences.
     """
@@ -68,13 +61,12 @@ def bind(
     region = text[start:end]
     if verbatim := find_verbatim(claim.strip().rstrip(".!"), region):
         span = (start + verbatim[0], start + verbatim[1])
-        spans = [fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end)]
-        return Bound(spans=tuple(spans), coverage=1.0)
+        return (fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end),)
     if cell := _cell_spans(claim, text, rows, context):
-        return Bound(spans=cell, coverage=1.0)
+        return cell
     candidates = _candidates(claim, region, context)
     if not candidates:
-        return None
+        return ()
     wanted = frozenset(content_words(claim))
     chosen = [_best(candidates, region, score)]
     while len(chosen) < _MOST_SPANS:
@@ -89,8 +81,7 @@ def bind(
         fitted(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
         for c in chosen
     )
-    covered = frozenset().union(*(c.held for c in chosen))
-    return Bound(spans=tuple(dict.fromkeys(spans)), coverage=len(covered) / len(wanted) if wanted else 0.0)
+    return tuple(dict.fromkeys(spans))
 
 
 def fitted(
@@ -99,7 +90,7 @@ def fitted(
 ) -> Span:  # fmt: skip
     """``[start, end)`` cut to ``max_tokens`` around the words it shares with ``claim``, or widened to
     ``min_tokens`` inside its line (never past ``low`` and ``high``), at word borders."""
-    start, end = _trimmed(text, start, end)
+    start, end = trimmed(text, start, end)
     words = [(start + m.start(), start + m.end()) for m in _WORD.finditer(text[start:end])]
     counts = _token_counts(text[start:end], [(a - start, b - start) for a, b in words])
     if sum(counts) < min_tokens:
@@ -143,14 +134,13 @@ def _closed(text: str, start: int, end: int, limit: int, max_tokens: int) -> Spa
         if shorter <= start:
             return start, end
         end = shorter
-    return _trimmed(text, start, end)
+    return trimmed(text, start, end)
 
 
 def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: int) -> Span:
     """Whole words of the same line added behind, then before, until there are enough tokens."""
-    line_start = max(low, text.rfind("\n", 0, start) + 1)
-    line_end = text.find("\n", end)
-    line_end = min(high, len(text) if line_end < 0 else line_end)
+    line_start, line_end = line_span(text, start, end)
+    line_start, line_end = max(low, line_start), min(high, line_end)
     while len(token_spans(text[start:end])) < min_tokens:
         after = _WORD.search(text, end, line_end)
         before = list(_WORD.finditer(text, line_start, start))
@@ -173,14 +163,6 @@ def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
         if words:
             counts[at] += 1
     return counts
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
@@ -248,7 +230,7 @@ def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tup
             cell = row.cells[line.cells.index((placement.cell, placement.head))]
             at = row.label_start if row.label_start >= 0 else row.start
             whole = text.startswith(row.label, at)
-            label = _trimmed(text, *((at, at + len(row.label)) if whole else (row.start, cell.start)))
+            label = trimmed(text, *((at, at + len(row.label)) if whole else (row.start, cell.start)))
             spans += [span for span in (label, (cell.start, cell.end)) if span[1] > span[0]]
             break
     return tuple(sorted(dict.fromkeys(spans)))

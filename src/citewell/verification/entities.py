@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
+from citewell.questions.parsing import stem
 from citewell.verification.lexicon import (
     COMMON_CAPITALS,
     CORPORATE,
@@ -58,7 +59,7 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
 def names(text: str) -> tuple[Name, ...]:
     """The names of ``text`` in order. Text without any capitals, or all in capitals, has none."""
     letters = [letter for letter in text if letter.isalpha()]
-    if letters and sum(letter.isupper() for letter in letters) > 0.6 * len(letters) and len(letters) > 12:
+    if len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.6 * len(letters):
         return ()
     starts = {start for start, _ in sentence_spans(text)}
     tokens = list(_WORD.finditer(text))
@@ -97,8 +98,6 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
         if first and len(tokens) == 1 and word[1:].islower():
             certain = False
         break
-    while tokens and tokens[-1].group().lower() in JOINERS:
-        tokens.pop()
     if not tokens:
         return []
     if len(tokens) == 1:
@@ -110,8 +109,6 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
             or (word in PLAIN and not tokens[0].group().isupper())
         ):
             return []
-    if all(token.group()[0].isdigit() and not re.search(r"[A-Z]", token.group()) for token in tokens):
-        return []
     start, end = tokens[0].start(), tokens[-1].end()
     return [Name(text=text[start:end], start=start, end=end, certain=certain)]
 
@@ -140,7 +137,7 @@ def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) 
     following = _WORD.search(text, token.end())
     if following and following.group().lower() in JOINERS:
         following = _WORD.search(text, following.end())
-    return bool(following) and following is not None and following.group()[0].isupper()
+    return following is not None and following.group()[0].isupper()
 
 
 class _Held(Record, frozen=True, kw_only=True):
@@ -163,7 +160,7 @@ def _held(evidence: str) -> _Held:
         before={word: frozenset(others) for word, others in before.items()},
         initials="".join(capitals).lower(),
         words=frozenset(words) | frozenset(parts),
-        stems=frozenset(_stem(word) for word in {*words, *parts}),
+        stems=frozenset(stem(word) for word in {*words, *parts}),
     )
 
 
@@ -192,10 +189,10 @@ def _holds(name: Name, held: _Held) -> bool:
 
 
 def _word_held(word: str, held: _Held) -> bool:
-    if word in held.words or _stem(word) in held.stems:
+    if word in held.words or stem(word) in held.stems:
         return True
     parts = [part for part in re.split(r"[-/&'.]", word) if part]
-    if len(parts) > 1 and all(part in held.words or _stem(part) in held.stems for part in parts):
+    if len(parts) > 1 and all(part in held.words or stem(part) in held.stems for part in parts):
         return True
     return "".join(parts) in held.words
 
@@ -204,12 +201,3 @@ def _plain_word(word: str) -> str:
     decomposed = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
     bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     return bare.lower().removesuffix("'s").strip(".")
-
-
-def _stem(word: str) -> str:
-    """Plural and possessive away: enough for names."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word

@@ -97,8 +97,7 @@ class EvidenceText(Record, frozen=True, kw_only=True):
 class ClaimEvidence(Record, frozen=True, kw_only=True):
     """A claim and its evidence. ``context`` is what was asked of the writer; ``asked`` is the question that a
     bare fragment ("$1,577 million") answers; ``antecedent`` what the claim leans on in its answer ("Its
-    founders
-    ..."): evidence about another thing does not carry it."""
+    founders ..."): evidence about another thing does not carry it."""
 
     claim: str
     evidence: tuple[EvidenceText, ...]

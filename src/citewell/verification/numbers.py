@@ -26,8 +26,6 @@ from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form, Quantity, agree
 from citewell.verification.words import content_words
 
-__all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
-
 
 class Match(StrEnum):
     """EQUAL and ROUNDED hold, the others do not. ``OTHER`` denies: the evidence has other values where this
@@ -149,9 +147,9 @@ def _compare(
     best = Match.OTHER
     # Where one side leaves the unit out, what is written is compared: "27-year-old" with "aged 27".
     ours, theirs = (Decimal(1), Decimal(1)) if claimed.unit == found.unit else (claimed.factor, found.factor)
-    for source in (reading / theirs for reading in _readings(found, scales)):
-        for value, step in ((reading / ours, step / ours) for reading, step in _claim_readings(claimed, own)):
-            match = _agree(claimed, abs(value), step, abs(source))
+    for source, _ in _readings(found, scales):
+        for value, step in _readings(claimed, own):
+            match = _agree(claimed, abs(value / ours), step / ours, abs(source / theirs))
             if _ORDER.index(match) < _ORDER.index(best):
                 best = match
     converted = claimed.unit in _PHYSICAL and claimed.factor != found.factor
@@ -178,26 +176,16 @@ def _compare_date(claimed: Quantity, found: Quantity) -> Match:
 
 
 def _same_unit(claimed: Quantity, found: Quantity) -> bool:
-    if claimed.form is Form.ORDINAL:
-        return not claimed.unit or claimed.unit == found.unit
-    return not claimed.unit or not found.unit or claimed.unit == found.unit
+    open_ = not claimed.unit or (not found.unit and claimed.form is not Form.ORDINAL)
+    return open_ or claimed.unit == found.unit
 
 
-def _readings(found: Quantity, scales: frozenset[Decimal]) -> list[Decimal]:
-    """What the evidence's digits may stand for: as written, and under each declared scale."""
-    if found.scaled or found.form not in {Form.NUMBER, Form.MONEY, Form.YEAR} or found.unit in _PHYSICAL:
-        return [found.value]
-    return [found.value * scale for scale in scales]
-
-
-def _claim_readings(claimed: Quantity, own: frozenset[Decimal]) -> list[tuple[Decimal, Decimal]]:
-    if (
-        claimed.scaled
-        or claimed.form not in {Form.NUMBER, Form.MONEY, Form.YEAR}
-        or claimed.unit in _PHYSICAL
-    ):
-        return [(claimed.value, claimed.step)]
-    return [(claimed.value * scale, claimed.step * scale) for scale in own]
+def _readings(quantity: Quantity, scales: frozenset[Decimal]) -> list[tuple[Decimal, Decimal]]:
+    """(value, step) that the digits may stand for: as written, and under each declared scale."""
+    bare = quantity.form in {Form.NUMBER, Form.MONEY, Form.YEAR} and quantity.unit not in _PHYSICAL
+    if quantity.scaled or not bare:
+        return [(quantity.value, quantity.step)]
+    return [(quantity.value * scale, quantity.step * scale) for scale in scales]
 
 
 _PHYSICAL = frozenset(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from citewell.core.sentences import line_span
 from citewell.verification.quantity import (
     CENTS,
     CURRENCIES,
@@ -106,27 +107,13 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
     if scale:
         value, step, end = value * scale, step * scale, scale_end
     closing = closing or text[end : end + 1] == ")"
-    percent = PERCENT.match(text, end)
-    if percent:
-        end = percent.end()
-        form = Form.PERCENT if percent["pc"] else Form.POINTS
-        unit = ""
-        if percent["bp"]:
-            value, step = value / 100, step / 100
-    elif word := WORD.match(text, end):
-        name = word["word"]
-        known = name if name in UNITS else name.lower()
-        touching = text[end] not in " \t\u00a0-"
-        if name.lower() in CURRENCIES and not unit and name.lower() not in {"won"}:
-            unit, form, end = CURRENCIES[name.lower()], Form.MONEY, word.end()
-            if name.lower() in CENTS:
-                value, step = value / 100, step / 100
-        elif known in UNITS and not unit and (known not in SHORT_UNITS or _symbol(text, word, touching)):
-            unit, factor = UNITS[known]
-            value, step, end = value * factor, step * factor, word.end()
+    if measure := _measure(text, end, unit):
+        form, unit, factor, worth, end = measure
+        value, step = (value * worth, step * worth) if worth != 1 else (value, step)
+    share = form in {Form.PERCENT, Form.POINTS}
     brackets = opened and (closing or text[end : end + 1] == ")")
     brackets = brackets and bool(
-        match["cur"] or "," in match["num"] or "." in match["num"] or percent or _tabular(text, match)
+        match["cur"] or "," in match["num"] or "." in match["num"] or share or _tabular(text, match)
     )
     if (
         form is Form.NUMBER
@@ -191,14 +178,40 @@ def _free(text: str, position: int) -> bool:
 
 
 def _tabular(text: str, match: re.Match[str]) -> bool:
-    ends = text.find("\n", match.start())
-    line = text[text.rfind("\n", 0, match.start()) + 1 : ends if ends >= 0 else len(text)]
-    return "\t" in line or not re.search(r"[A-Za-z]", line)
+    start, end = line_span(text, match.start())
+    return "\t" in text[start:end] or not re.search(r"[A-Za-z]", text[start:end])
 
 
-def _symbol(text: str, word: re.Match[str], touching: bool) -> bool:
-    """ "5 m" and "5m" are metres, "5 s" hardly ever seconds, "in 5 in" never inches."""
-    return touching or (word["word"] not in {"s", "l", "L", "W"} and word["word"] not in {"ms", "in"})
+_HUNDREDTH = Decimal("0.01")
+
+
+Measure = tuple[Form, str, Decimal, Decimal, int]
+"""Form, unit, the unit's factor, what one of them is worth, where it ends."""
+
+
+def _measure(text: str, end: int, currency: str, least: int = 1) -> Measure | None:
+    """Of a percent sign, currency or unit of ``least`` letters behind a number, which may have a ``currency``
+    before it; None where none is written."""
+    if percent := PERCENT.match(text, end):
+        worth = _HUNDREDTH if percent["bp"] else Decimal(1)
+        return Form.PERCENT if percent["pc"] else Form.POINTS, "", Decimal(1), worth, percent.end()
+    word = WORD.match(text, end)
+    if not word or currency or len(word["word"]) < least:
+        return None
+    name = word["word"]
+    if name.lower() in CURRENCIES:
+        worth = _HUNDREDTH if name.lower() in CENTS else Decimal(1)
+        return Form.MONEY, CURRENCIES[name.lower()], Decimal(1), worth, word.end()
+    known = name if name in UNITS else name.lower()
+    if known not in UNITS or (known in SHORT_UNITS and not _symbol(text, end, name)):
+        return None
+    unit, factor = UNITS[known]
+    return Form.NUMBER, unit, factor, factor, word.end()
+
+
+def _symbol(text: str, end: int, name: str) -> bool:
+    """ "5 m" and "5m" are metres, "5 s" hardly ever seconds."""
+    return text[end] not in " \t\u00a0-" or name not in {"s", "l", "L", "W", "ms"}
 
 
 _ONE = "|".join(sorted(ONES, key=len, reverse=True))
@@ -228,27 +241,16 @@ def spelled(text: str) -> Iterator[Quantity]:
         if words == "one" and (
             _NO_ONE.search(text[max(0, start - _BESIDE) : start])
             or _ONE_OF.match(text[end : end + _BESIDE])
-            or not _counts(text, end)
+            or not _measure(text, end, "")
         ):
             continue
         unit, form = "", Form.NUMBER
         step = factor = Decimal(1)
         while value % (step * 10) == 0:
             step *= 10
-        percent = PERCENT.match(text, end)
-        if percent:
-            form, end = (Form.PERCENT if percent["pc"] else Form.POINTS), percent.end()
-            if percent["bp"]:
-                value, step = value / 100, step / 100
-        elif (word := WORD.match(text, end)) and len(word["word"]) > 2:
-            name = word["word"].lower()
-            if name in CURRENCIES and name != "won":
-                unit, form, end = CURRENCIES[name], Form.MONEY, word.end()
-                if name in CENTS:
-                    value, step = value / 100, step / 100
-            elif name in UNITS:
-                unit, factor = UNITS[name]
-                value, step, end = value * factor, step * factor, word.end()
+        if measure := _measure(text, end, "", least=3):
+            form, unit, factor, worth, end = measure
+            value, step = (value * worth, step * worth) if worth != 1 else (value, step)
         scaled = any(big in words for big in ("million", "billion", "trillion", "thousand", "hundred"))
         yield plain(
             text, start, end, form, value,
@@ -277,11 +279,3 @@ def _words_value(words: str) -> Decimal:
         else:
             group += 1 if word in {"a", "an"} else ONES.get(word, TENS.get(word, 0))
     return Decimal(total + group)
-
-
-def _counts(text: str, end: int) -> bool:
-    """ "one" is a number when a measure, a scale or a percent follows it."""
-    word = WORD.match(text, end)
-    return bool(PERCENT.match(text, end)) or bool(
-        word and (word["word"].lower() in UNITS or word["word"].lower() in CURRENCIES)
-    )

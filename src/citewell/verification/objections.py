@@ -17,6 +17,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from citewell.core.sentences import sentence_spans
+from citewell.core.stretches import blanked
 from citewell.questions.scales import context_scales
 from citewell.verification.cells import place_numbers, understated
 from citewell.verification.entities import missing_names
@@ -169,11 +170,9 @@ def lacking(
     context: str,
     asked: str,
 ) -> str:
-    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when
-    none of
-    it can be named.
-
-    ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
+    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when none
+    of it can be named. ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked``
+    are the question.
     """
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
@@ -183,9 +182,7 @@ def lacking(
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"
-    if beyond := overstated(claim, nearest.text):
-        return beyond
-    return ""
+    return overstated(claim, nearest.text)
 
 
 _LONGEST = 160  # characters of a source's sentence in a reason
@@ -205,14 +202,9 @@ _FIGURE = re.compile(r"\d|illion")
 Objection = Callable[[ClaimEvidence, EvidenceText], str]
 
 
-def objection(
-    question: ClaimEvidence, evidence: EvidenceText, checks: Mapping[str, Objection] | None = None
-) -> str:
-    """The first objection of ``checks`` (all of :data:`OBJECTIONS`), or ""."""
-    for check in (OBJECTIONS if checks is None else checks).values():
-        if found := check(question, evidence):
-            return found
-    return ""
+def objection(question: ClaimEvidence, evidence: EvidenceText, checks: Mapping[str, Objection]) -> str:
+    """The first objection of ``checks``, or ""."""
+    return next((found for check in checks.values() if (found := check(question, evidence))), "")
 
 
 def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
@@ -220,9 +212,7 @@ def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
     claim may apply a rule ("a bill of 420 euros") or work its figure out: that is the model's to judge, as
     are counts in words."""
     premise = _prose_meant(evidence.text, question.claim)
-    words = question.claim
-    for quantity in reversed(extract_quantities(words)):
-        words = f"{words[: quantity.start]} {words[quantity.end :]}"
+    words = blanked(question.claim, extract_quantities(question.claim))
     if not premise or overlap(words, nearest_sentence(words, premise)) < _COPIED:
         return ""
     checks = check_numbers(question.claim, premise, evidence.around(question.context))

@@ -58,27 +58,12 @@ _LEAVE = re.compile(
 _BOUND = re.compile(r"\b(?:must|needs?\b|requir|prohibit|forb[ia]d|bann?ed|barred)", re.IGNORECASE)
 """Words for a leave that is refused ("may not") or given only on terms."""
 _DUTY = frozenset("must need needs needed required obliged have has had".split())
-_LOOSE = re.compile(
-    r"\b(?:(?:at|after|above|in|first of|best of|most of) all|all (?:along|over|right|but|of a sudden)|"
-    r"all (?:the )?(?:same|way|while|more)|never ?mind)\b",
-    re.IGNORECASE,
-)
 _ONE_AMONG = re.compile(
     r"\b(?:among (?:the|its|their)|(?:one|some|two|three|four|five|many|several) of "
     r"(?:the|its|his|her|their|our))((?: [\w-]+){1,4})",
     re.IGNORECASE,
 )
 _MOST = re.compile(r"\b(?:most [\w-]+|\w{2,}est|best|worst|first|only)\b", re.IGNORECASE)
-_LINK = re.compile(
-    r"\b(?:(?:linked|associated|correlated|tied) (?:to|with)|(?:links?|associations?|correlations?|"
-    r"relationships?) (?:between|with|to)|risk factors?|correlates? with)\b",
-    re.IGNORECASE,
-)
-_CAUSE = re.compile(
-    r"\b(?:caus(?:e|es|ed|ing)|prov(?:e|es|ed|en|ing)|leads? to|led to|results? in|resulted in|because of|"
-    r"responsible for|due to)\b",
-    re.IGNORECASE,
-)
 _ON = (
     r"(?:only (?:if|when)|if|unless|provided (?:that )?(?!(?:for|by|with|an?|the)\b)|(?:as|so) long as|"
     r"in the event (?:that|of)|on (?:the )?condition that|assuming(?: that)?)"
@@ -92,8 +77,6 @@ _CONDITION_LAST = re.compile(
     r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]{1,600})$",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r",? \b(?:but|and|because|although|though|which|who|said|says|that)\b", re.IGNORECASE)
-"""What holds a statement that the condition may not be of."""
 _CONDITIONAL = re.compile(
     rf"\b(?:{_ON}|when|whenever|once|until|subject to|otherwise|except|in (?:the )?case|depend\w*|condition\w*|"
     r"requir\w*|needs?|needed|must|would|could|can|may|might|should|after|before|without)\b",
@@ -124,7 +107,7 @@ def _of_all(claim: str, sentence: str, evidence: str) -> str:
     part = next((word for word in theirs if word in PARTIAL), "")
     if wide and part and not any(word in UNIVERSAL for word in theirs):
         return f"the claim says “{wide}”, but the source says “{part}”"
-    wide = next((word for word in words_of(_LOOSE.sub(" ", claim)) if word in WIDENERS), "")
+    wide = next((word for word in ours if word in WIDENERS), "")
     alike = (evidence[a:b] for a, b in sentence_spans(evidence))
     if not wide or any(_says_of_all(text, wide) for text in alike if overlap(claim, text) >= ENOUGH):
         return ""
@@ -186,8 +169,6 @@ def _as_leave(claim: str, about: str, sentence: str, rest: Sequence[str]) -> boo
 
 def _the_most(claim: str, sentence: str, _: str) -> str:
     """ "Among the longest" is not "the longest"."""
-    if _ONE_AMONG.search(claim):
-        return ""
     for one in _ONE_AMONG.finditer(sentence):
         for most in _MOST.findall(one.group(1)):
             whole, among = f"the {most.lower()}", one.group().lower().count(most.lower())
@@ -196,24 +177,15 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
-def _the_cause(claim: str, sentence: str, _: str) -> str:
-    ours, theirs = _CAUSE.search(claim), _LINK.search(sentence)
-    if ours and theirs and not _LINK.search(claim) and not _CAUSE.search(sentence):
-        return f"the claim says “{ours.group()}”, but the source only says “{theirs.group()}”"
-    return ""
-
-
 def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
     """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is one statement and its
     condition, the claim has nearly all of the one and nothing of the other."""
     found = _CONDITION_FIRST.match(sentence.rstrip(". ")) or _CONDITION_LAST.match(sentence.rstrip(". "))
-    if not found or _CONDITIONAL.search(claim) or _SEVERAL.search(found["stated"]):
+    if not found or _CONDITIONAL.search(claim):
         return ""
     ours, condition = set(content_words(claim)), set(content_words(found["condition"]))
     stated = set(content_words(found["stated"]))
     if not condition or ours & (condition - stated) or len(stated & ours) < CLOSE * len(stated):
-        return ""
-    if len(stated & ours) < CLOSE * len(ours):
         return ""
     # A rule whose condition is told to hold elsewhere in the text, as premises of a conclusion are.
     others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
@@ -233,7 +205,6 @@ OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "of all": _of_all,
     "for certain": _for_certain,
     "the most": _the_most,
-    "the cause": _the_cause,
     "of people": _of_people,
     "without its condition": _without_its_condition,
 }

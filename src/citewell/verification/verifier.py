@@ -3,7 +3,7 @@
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
     verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
-                (:mod:`citewell.verification.verbatim`)
+                (:mod:`citewell.verification.standing`)
     numeric     every number is in cells of the one row, or in the one sentence, that the claim speaks of, and
                 nothing else is claimed that exact code or the entailer does not find there
     entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
@@ -27,6 +27,7 @@ from citewell.core.metering import must_go_on
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
+from citewell.core.stretches import blanked
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
@@ -44,8 +45,8 @@ from citewell.verification.objections import (
 )
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form, Quantity
+from citewell.verification.standing import stands_whole, turning
 from citewell.verification.support import card_of, support
-from citewell.verification.verbatim import stands_whole, turning
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"
@@ -99,13 +100,10 @@ class Verifier:
     ) -> Verdict:
         """One verdict. Never raises for a model's failure."""
         evidence = tuple(as_evidence(text) for text in evidence_texts)
-        return self.verify_many(
-            [
-                ClaimEvidence(
-                    claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
-                )
-            ]
-        )[0]
+        question = ClaimEvidence(
+            claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
+        )
+        return self.verify_many([question])[0]
 
     def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
         """One verdict a question, in order; the model is asked once for all of them, twice at most."""
@@ -182,11 +180,8 @@ class Verifier:
         try:
             answers = self._entailer.entail(asked)
         except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
-            failed = Entailment(
-                entailment=None, neutral=None, contradiction=None,
-                unchecked=f"the verification model failed: {type(error).__name__}: {error}",
-            )  # fmt: skip
-            answers = [failed] * len(asked)
+            reason = f"the verification model failed: {type(error).__name__}: {error}"
+            answers = [Entailment.without(reason)] * len(asked)
         return [
             self._weighed(question, evidence, answer)
             for (question, evidence), answer in zip(pairs, answers, strict=True)
@@ -198,13 +193,11 @@ class Verifier:
             reason = answer.unchecked or (
                 f"the source: {foreign}" if foreign else "the model returned no probability"
             )
-            unchecked = Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
-            return _Read(premise=evidence, entailment=unchecked, support=None)
+            return _Read(premise=evidence, entailment=Entailment.without(reason), support=None)
         probability = support(evidence.text, answer, maker=self._entailer.maker)
-        if found := objection(question, evidence, self._objections):
-            held = min(probability, DENIED_CEILING)
-            return _Read(premise=evidence, entailment=answer, support=held, objection=found)
-        return _Read(premise=evidence, entailment=answer, support=probability)
+        found = objection(question, evidence, self._objections)
+        held = min(probability, DENIED_CEILING) if found else probability
+        return _Read(premise=evidence, entailment=answer, support=held, objection=found)
 
     def _joined(self, question: ClaimEvidence, reads: Sequence[_Read]) -> EvidenceText | None:
         """The nearest sentences of several texts as one premise, when none of them suffices alone."""
@@ -279,15 +272,12 @@ class Verifier:
     ) -> Verdict:
         answer = read.entailment
         assert answer.entailment is not None and answer.contradiction is not None  # noqa: S101, PT018 - judged
-        neutral = (
-            answer.neutral if answer.neutral is not None else 1.0 - answer.entailment - answer.contradiction
-        )
-        label = max(
-            (answer.entailment, Label.ENTAILMENT),
-            (answer.contradiction, Label.CONTRADICTION),
-            (neutral, Label.NEUTRAL),
-            key=lambda pair: pair[0],
-        )[1]
+        labels = {
+            Label.ENTAILMENT: answer.entailment,
+            Label.CONTRADICTION: answer.contradiction,
+            Label.NEUTRAL: 1.0 - answer.entailment - answer.contradiction,
+        }
+        label = max(labels, key=lambda name: labels[name])
         return Verdict(
             status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=probability,
             entailment=answer.entailment, contradiction=answer.contradiction,
@@ -329,10 +319,7 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
     if _at_place(question, premise):
         return Proof.NUMERIC
     context = premise.around(question.context)
-    words = claim
-    for value in reversed(values):
-        words = f"{words[: value.start]} {words[value.end :]}"
-    sentence = nearest_sentence(words, premise.text)
+    sentence = nearest_sentence(blanked(claim, values), premise.text)
     held = sentence and all(check.holds for check in check_numbers(claim, sentence, context))
     return Proof.NUMERIC if held else Proof.ENTAILED
 

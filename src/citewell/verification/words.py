@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from citewell.core.sentences import sentence_spans
-from citewell.verification.lexicon import NEGATIONS, RELATIONS, STOP
+from citewell.verification.lexicon import RELATIONS, STOP
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 ENOUGH = 0.5  # share of the claim's content words that the sentence must hold before they are compared
@@ -64,24 +64,12 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 4 else word
 
 
-def negations(text: str) -> list[str]:
-    """The words that deny, in their order."""
-    words = words_of(text)
-    return [
-        word for index, word in enumerate(words)
-        if (word in NEGATIONS or word.endswith("n't"))
-        and not (word == "no" and words[index + 1 : index + 2] and words[index + 1][0].isdigit())
-        and not (word == "not" and words[index + 1 : index + 2] == ["only"])
-        and not (word == "not" and words[index - 1 : index] == ["or"])
-    ]  # fmt: skip
-
-
 AUXILIARIES = frozenset(
     "is are was were has have had will would can could may might must shall should does did do isn't aren't wasn't weren't "
     "hasn't haven't hadn't won't wouldn't can't cannot couldn't doesn't didn't don't".split()
 )
 
-IRREGULAR = frozenset(
+_IRREGULAR = frozenset(
     "became began bought brought built came chose cost cut drew drove fell felt fought found flew got gave went grew heard "
     "held hit kept knew laid led left lent lost made meant met paid put ran rose said sang sat saw sent set shot "
     "showed sold spent spoke spread stood took taught thought told understood wore won wrote".split()
@@ -128,15 +116,9 @@ BASES = frozenset(_BASES)
 THIRD = frozenset(_third(base) for base in _BASES)
 PAST = (
     frozenset(_past(base) for base in _BASES)
-    | IRREGULAR
+    | _IRREGULAR
     | {"planned", "stopped", "dropped", "permitted", "referred"}
 )
-INTRANSITIVE = frozenset(
-    "agreed appeared arrived became began belonged came consisted continued declined decreased died ended existed expired "
-    "failed fell grew happened increased lived occurred ran remained resigned rested resulted rose sat seemed stayed stood "
-    "succeeded went worked".split()
-)
-"""Past forms that are no passive: after "was founded and" they have no share in the "was"."""
 # Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
 _DOUBTFUL = frozenset(
     "accounts addresses awards experiences exports reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
@@ -149,17 +131,8 @@ _DOUBTFUL = frozenset(
 )
 
 
-_BASE_OF = {form(base): base for base in _BASES for form in (_third, _past)}
-
-
-def base_of(word: str) -> str | None:
-    """The base of a regular form this table knows: "opened" and "opens" give "open"."""
-    return _BASE_OF.get(word)
-
-
-def is_base(word: str) -> bool:
-    """``word`` (lower case) is the base of a regular verb, and as often a noun: "report"."""
-    return word in BASES
+PLAIN_BASES = frozenset(base for base in _BASES if _third(base) not in _DOUBTFUL | {"means"})
+"""Those whose third person is no noun."""
 
 
 def is_finite(word: str) -> bool:

@@ -9,7 +9,7 @@ questions or cells, nor about scales: operands of one calculation must share the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from citewell.core.records import Record
@@ -42,42 +42,47 @@ Tree = Leaf | Node
 
 
 class NotArithmetic(ValueError):
-    """The text is no expression: unbalanced, empty between operators, or too long."""
+    """The text is no expression: unbalanced, empty between operators, too long, or not understood."""
 
 
 def parse(text: str) -> Tree:
-    """The tree of ``text``; raises :class:`NotArithmetic`. Equal ranks bind from the left."""
-    if len(text) > MAX_LENGTH:
-        raise NotArithmetic(f"longer than {MAX_LENGTH} characters")
-    parts = _parts(text)
-    if sum(part not in _RANK and part not in "()" for part in parts) > MAX_LEAVES:
-        raise NotArithmetic(f"more than {MAX_LEAVES} operands")
+    """The tree of ``text``; raises :class:`NotArithmetic`."""
+    need(len(text) <= MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
+    parts = [part for piece in _SIGN.split(text) if (part := piece.strip())]
+    found: list[Tree | str] = [part if part in _RANK or part in "()" else Leaf(text=part) for part in parts]
+    need(sum(isinstance(part, Leaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands")
+    return built(found)
+
+
+def built(parts: Iterable[Tree | str]) -> Tree:
+    """The tree of operands, signs and brackets in their order. Equal ranks bind from the left. Raises
+    :class:`NotArithmetic`."""
     outputs: list[Tree] = []
     waiting: list[str] = []
     operand = True  # whether an operand must come next
     for part in parts:
-        if part == "(":
-            _need(operand)
+        if not isinstance(part, str):
+            need(operand)
+            outputs.append(part)
+            operand = False
+        elif part == "(":
+            need(operand)
             waiting.append(part)
         elif part == ")":
-            _need(not operand)
+            need(not operand)
             while waiting and waiting[-1] != "(":
                 _join(outputs, waiting.pop())
-            _need(bool(waiting))
+            need(bool(waiting))
             waiting.pop()
-        elif part in _RANK:
-            _need(not operand)
+        else:
+            need(not operand)
             while waiting and waiting[-1] != "(" and _RANK[waiting[-1]] >= _RANK[part]:
                 _join(outputs, waiting.pop())
             waiting.append(part)
             operand = True
-        else:
-            _need(operand)
-            outputs.append(Leaf(text=part))
-            operand = False
-    _need(not operand)
+    need(not operand)
     while waiting:
-        _need(waiting[-1] != "(")
+        need(waiting[-1] != "(")
         _join(outputs, waiting.pop())
     return outputs[0]
 
@@ -144,18 +149,15 @@ def _worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
     return value
 
 
-def _parts(text: str) -> list[str]:
-    return [part for piece in _SIGN.split(text) if (part := piece.strip())]
-
-
 def _join(outputs: list[Tree], sign: str) -> None:
     right, left = outputs.pop(), outputs.pop()
     outputs.append(Node(sign=sign, left=left, right=right))
 
 
-def _need(holds: bool) -> None:
+def need(holds: bool, why: str = "operators, operands and brackets do not fit together") -> None:
+    """Raises :class:`NotArithmetic` unless it holds."""
     if not holds:
-        raise NotArithmetic("operators, operands and brackets do not fit together")
+        raise NotArithmetic(why)
 
 
 # --- calculations by name -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from functools import lru_cache
 from citewell.core.records import Record
 from citewell.questions.calculation.arithmetic import (
     OVER,
+    NotArithmetic,
     Tree,
     change,
     growth,
@@ -26,8 +27,7 @@ from citewell.questions.calculation.arithmetic import (
 from citewell.questions.calculation.items import RATIOS, core_words
 from citewell.questions.calculation.reading import (
     Calculation,
-    Formula,
-    NotUnderstoodError,
+    formula,
     labelled,
     labels_in,
 )
@@ -97,7 +97,7 @@ def workings(question: str) -> tuple[Working, ...]:
         return ()
     try:
         return _formed(_asked(wanted, main, dict(_definitions(whole)), periods), whole)
-    except NotUnderstoodError:
+    except NotArithmetic:
         return ()
 
 
@@ -233,11 +233,11 @@ def _of_ratio(
     for form in (defined[name],) if name in defined else RATIOS[name].forms:
         if main.average and len(periods) > 1 and not re.search(r"\baverage\b", form, re.I):
             years = years_meant(main.question, periods)
-            averaged = mean([Formula(form, year, defined).tree() for year in years])
+            averaged = mean([formula(form, year, defined) for year in years])
             found.append((_over_years(name, years), averaged, percent))
             continue
         found += [
-            (f"{name}, {period.name}", Formula(form, period, defined).tree(), percent)
+            (f"{name}, {period.name}", formula(form, period, defined), percent)
             for period in (with_year_before(periods) if main.changes else periods)
         ]
     return found

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from citewell.core.records import Cell, Passage, Record, Row
-from citewell.core.stretches import with_free
+from citewell.core.stretches import blanked, with_free
 from citewell.questions.calculator import Mention, Named
 from citewell.questions.naming import of_the_named
 from citewell.questions.parsing import ParsedQuestion, label_words, stem
@@ -357,11 +357,10 @@ def _place_fit(passage: Passage, item: LineItem, wanted: ParsedQuestion) -> floa
 
 def _head_extra(head: str, wanted: ParsedQuestion, passage: Passage) -> float:
     """Words of a column head beside its period say whose column it is (a segment's, a change's)."""
-    bare = head
-    for found in reversed(periods_in(head)):
-        bare = bare[: found.start] + " " + bare[found.end :]
     own = {*wanted.terms, *label_words(passage.chunk.title)}
-    extra = [word for word in label_words(bare) if word not in _DULL and word not in own]
+    extra = [
+        word for word in label_words(blanked(head, periods_in(head))) if word not in _DULL and word not in own
+    ]
     return max(0.6, 1.0 - 0.08 * len(extra))
 
 

@@ -2,7 +2,7 @@
 
 In: "365 * average inventory between FY2018 and FY2019 / COGS" with the period it is asked for, or "What is
 the change in Appliances from 2018 to 2019?". Out: trees. At the first word of a formula whose meaning is not
-known it is :class:`NotUnderstoodError`: nothing is guessed. Labels are cut out by fixed patterns; whether any
+known it is :class:`NotArithmetic`: nothing is guessed. Labels are cut out by fixed patterns; whether any
 table has such a row is asked elsewhere, and only a row with exactly this label will do. Knows nothing about
 passages.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from citewell.questions.calculation.arithmetic import (
     MAX_LEAVES,
@@ -20,18 +20,20 @@ from citewell.questions.calculation.arithmetic import (
     PLUS,
     TIMES,
     Leaf,
+    NotArithmetic,
     Tree,
+    built,
     change,
     growth,
     leaf,
     mean,
+    need,
     node,
 )
 from citewell.questions.calculation.items import RATIOS, named_in
 from citewell.questions.periods import Period, ordered, periods_in, with_year_before, years_meant
 
 MOST_NESTED = 6
-MOST_BRACKETS = 20
 Calculation = tuple[str, Tree, bool]
 """What it is called, the tree, whether it is a percentage by nature."""
 
@@ -57,97 +59,49 @@ _PART = re.compile(
     re.I,
 )
 Part = tuple[str, object]
+_OPERAND = ("how", "item", "formula", "period")
 
 
-class NotUnderstoodError(Exception):
-    """Some word of a formula is not known: it is not guessed."""
+def formula(
+    text: str, period: Period, defined: Mapping[str, str], depth: int = 0, left: list[int] | None = None
+) -> Tree:
+    """The tree of a formula of items, periods, numbers, operators and brackets, of ``period`` where it names
+    none. Raises :class:`NotArithmetic` where a word of it is not known: it is not guessed."""
+    need(depth <= MOST_NESTED)
+    # One budget for the formula and all that it names: definitions may name each other many times.
+    left = [MAX_LEAVES] if left is None else left
+    operands: list[Tree | str] = []
+    for kind, parts in groupby(_parts_of(text, defined), lambda part: part[0] in _OPERAND or part[0]):
+        found = list(parts)
+        left[0] -= len(found) if kind in ("number", "open") else kind is True
+        need(left[0] >= 0)
+        if kind is True:
+            operands.append(_item(found, period, defined, depth, left))
+        else:
+            operands += [Leaf(text=str(value)) if kind == "number" else str(value) for _, value in found]
+    return built(operands)
 
 
-class Formula:
-    """One pass over the parts of a formula: items, periods, numbers, operators and brackets."""
-
-    def __init__(
-        self,
-        text: str,
-        period: Period,
-        defined: Mapping[str, str],
-        depth: int = 0,
-        left: list[int] | None = None,
-    ) -> None:
-        _need(depth <= MOST_NESTED)
-        self._period, self._defined, self._depth = period, defined, depth
-        self._parts = _parts_of(text, defined)
-        self._open = self._at = 0
-        # One budget for the formula and all that it names: definitions may name each other many times.
-        self._left = [MAX_LEAVES] if left is None else left
-
-    def tree(self) -> Tree:
-        tree = self._chain((PLUS, MINUS))
-        _need(self._at == len(self._parts))
-        return tree
-
-    def _peek(self) -> Part:
-        return self._parts[self._at] if self._at < len(self._parts) else ("end", "")
-
-    def _take(self) -> Part:
-        part = self._peek()
-        self._at += 1
-        return part
-
-    def _chain(self, signs: tuple[str, str]) -> Tree:
-        """Sums of products of operands, from the left."""
-        sums = PLUS in signs
-        tree = self._chain((TIMES, OVER)) if sums else self._operand()
-        while self._peek()[0] == "sign" and self._peek()[1] in signs:
-            sign = str(self._take()[1])
-            tree = node(sign, tree, self._chain((TIMES, OVER)) if sums else self._operand())
-        return tree
-
-    def _operand(self) -> Tree:
-        kind, value = self._peek()
-        self._left[0] -= 1
-        _need(self._left[0] >= 0)
-        if kind == "number":
-            self._take()
-            return Leaf(text=str(value))
-        if kind == "open":
-            self._take()
-            self._open += 1
-            _need(self._open <= MOST_BRACKETS)
-            tree = self._chain((PLUS, MINUS))
-            _need(self._take()[0] == "close")
-            return tree
-        return self._item()
-
-    def _item(self) -> Tree:
-        """An item or a named formula with its periods: "average inventory between FY2018 and FY2019"."""
-        found: dict[str, list[object]] = {"how": [], "item": [], "formula": [], "period": []}
-        while self._peek()[0] in found:
-            kind, value = self._take()
-            found[kind].append(value)
-        how, names, refs = found["how"], found["item"], found["formula"]
-        _need(len(how) <= 1 and len(names) + len(refs) == 1)
-        if refs:
-            _need(not how and not found["period"])
-            name = str(refs[0])
-            form = self._defined.get(name) or RATIOS[name].forms[0]
-            return Formula(form, self._period, self._defined, self._depth + 1, self._left).tree()
-        named = [period for period in found["period"] if isinstance(period, Period)]
-        periods, item = ordered(named) or [self._period], str(names[0])
-        if not how:
-            _need(len(periods) == 1)
-            return leaf(item, periods[0])
-        pair = with_year_before(periods)
-        _need(len(pair) == 2)
-        first, last = pair
-        return (
-            mean([leaf(item, first), leaf(item, last)]) if how[0] == "average" else change(item, first, last)
-        )
-
-
-def _need(understood: bool) -> None:
-    if not understood:
-        raise NotUnderstoodError
+def _item(
+    parts: Sequence[Part], period: Period, defined: Mapping[str, str], depth: int, left: list[int]
+) -> Tree:
+    """An item or a named formula with its periods: "average inventory between FY2018 and FY2019"."""
+    how, names, refs, named = ([value for kind, value in parts if kind == wanted] for wanted in _OPERAND)
+    need(len(how) <= 1 and len(names) + len(refs) == 1)
+    if refs:
+        need(not how and not named)
+        name = str(refs[0])
+        form = defined.get(name) or RATIOS[name].forms[0]
+        return formula(form, period, defined, depth + 1, left)
+    periods = ordered([one for one in named if isinstance(one, Period)]) or [period]
+    item = str(names[0])
+    if not how:
+        need(len(periods) == 1)
+        return leaf(item, periods[0])
+    pair = with_year_before(periods)
+    need(len(pair) == 2)
+    first, last = pair
+    return mean([leaf(item, first), leaf(item, last)]) if how[0] == "average" else change(item, first, last)
 
 
 def _parts_of(text: str, defined: Mapping[str, str]) -> list[Part]:
@@ -187,13 +141,13 @@ def _between(text: str) -> Iterator[Part]:
         if match["number"]:
             yield "number", word
         elif match["paren"]:
-            yield ("open" if word in "([" else "close"), ""
+            yield ("open", "(") if word in "([" else ("close", ")")
         elif bare in _SIGNS:
             yield "sign", _SIGNS[bare]
         elif bare in _HOW:
             yield "how", _HOW[bare]
         elif word not in ",:;" and bare not in _FILLER:
-            raise NotUnderstoodError
+            raise NotArithmetic(f"{word!r} is not understood")
 
 
 # --- rows by their labels -------------------------------------------------------------------------

@@ -58,7 +58,7 @@ from citewell.questions.calculation.items import (
     printed as printed_names,
 )
 from citewell.questions.calculator import Calculator, Named, Result
-from citewell.questions.naming import of_the_named
+from citewell.questions.naming import of_the_named, own_periods
 from citewell.questions.parsing import Ask, ParsedQuestion, read_question
 from citewell.questions.periods import Period, periods_in
 from citewell.questions.rows import CellAnswer, column_fit, text_of
@@ -154,7 +154,7 @@ def _fits(answer: CellAnswer, item: str, period: Period) -> bool:
     if cell is None or _PLANNED.search(cell.head):
         return False
     if period.quarter is None and period.month is None and not _WHOLE_YEAR.search(cell.head):
-        of_quarter = any(found.quarter for found in periods_in(f"{chunk.document_id} {chunk.title}"))
+        of_quarter = any(found.quarter for found in own_periods(chunk))
         if of_quarter or _PART_YEAR.search(f"{cell.head} {chunk.context.partition(chr(10))[2]}"):
             return False
     if item in ITEMS and ITEMS[item].statement == BALANCE and item != _END_OF_YEAR:

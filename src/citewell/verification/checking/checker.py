@@ -37,6 +37,7 @@ from citewell.core.records import (
     Record,
     Status,
 )
+from citewell.core.sentences import line_span
 from citewell.questions.naming import of_another
 from citewell.questions.parsing import read_question
 from citewell.verification.checking.citations import Library, quoted_evidence
@@ -191,9 +192,7 @@ def _inference(claim: Claim) -> str:
 
 def _without(text: str, start: int, end: int) -> str:
     """Without the claim and, when nothing else is on its line, without the line's frame."""
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    line_end = len(text) if line_end < 0 else line_end
+    line_start, line_end = line_span(text, start, end)
     frame, rest = text[line_start:start], text[end:line_end]
     framed = not re.search(r"[.!?]\s*$", frame) and not any(ch.isalnum() for ch in rest)
     if framed:

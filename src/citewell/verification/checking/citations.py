@@ -11,7 +11,7 @@ beside it. Knows nothing about whether a quote supports a claim.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -34,10 +34,9 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.questions.rows import label_span, text_of, whole
-from citewell.verification.binding import Scorer, bind, fitted
 from citewell.verification.claims.markers import resolve_label
 from citewell.verification.evidence import EvidenceText, passage_evidence, unsaid
 from citewell.verification.verbatim import TURNING, fold, locate
@@ -208,29 +207,6 @@ class Library:
             named,
         )
 
-    def bound(
-        self, claim: str, passage: Passage, settings: Verification, score: Scorer | None = None
-    ) -> Cited:
-        """The best span of ``passage`` for ``claim``; without spans when no word of the claim is there."""
-        chunk = passage.chunk
-        quote = Quote(source=chunk.chunk_id)
-        try:
-            document = self.document(passage)
-        except EvidenceError as error:
-            return Cited(quote=quote, passage=passage, broken=str(error))
-        found = bind(
-            claim,
-            document.text,
-            start=chunk.start_offset,
-            end=chunk.end_offset,
-            rows=chunk.rows,
-            context=chunk.context,
-            score=score,
-            min_tokens=settings.min_span_tokens,
-            max_tokens=settings.max_span_tokens,
-        )
-        return Cited(quote=quote, passage=passage, spans=found.spans if found else ())
-
     def same_row(self, cited: Sequence[Cited]) -> Row | None:
         """The table row that holds every span of ``cited``, when there is one; its label may stand
         above it."""
@@ -307,7 +283,7 @@ def pieces(text: str, start: int, end: int, settings: Verification) -> list[tupl
         border = text.rfind(" ", cuts[-1] + 1, place + 1)
         cuts.append(border if border > cuts[-1] else place)
     cuts.append(end)
-    spans = [fitted(text, a, b, "", 0, 10 * most, low=a, high=b) for a, b in pairwise(cuts)]
+    spans = [trimmed(text, a, b) for a, b in pairwise(cuts)]
     return [span for span in spans if span[1] > span[0]]
 
 
@@ -327,16 +303,19 @@ def _page(document: Document, offset: int) -> int | None:
     return next((page.number for page in document.pages if page.start <= offset < page.end), None)
 
 
+def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int]]]]:
+    """Each passage once, in the order cited, with all that is cited of it; nothing of what is broken."""
+    places: dict[str, tuple[Passage, list[tuple[int, int]]]] = {}
+    for one in cited:
+        if one.passage is not None and not one.broken:
+            places.setdefault(one.passage.chunk.chunk_id, (one.passage, []))[1].extend(one.spans)
+    return list(places.values())
+
+
 def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
     """One text a passage, in the order cited; nothing for what is broken or has no place."""
-    spans: dict[str, list[tuple[int, int]]] = {}
-    passages: dict[str, Passage] = {}
-    for one in cited:
-        if one.passage is not None and not one.broken and one.spans:
-            name = one.passage.chunk.chunk_id
-            passages[name] = one.passage
-            spans.setdefault(name, []).extend(one.spans)
-    return tuple(_evidence(passages[name], spans[name], library) for name in passages)
+    found = places_of(one for one in cited if one.spans)
+    return tuple(_evidence(passage, spans, library) for passage, spans in found)
 
 
 def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Library) -> EvidenceText:
@@ -363,9 +342,8 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
 
 def _around(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentences of a paragraph, or the row, that a span touches, and the one sentence before them."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    line = text[first : len(text) if last < 0 else last]
+    first, last = line_span(text, start, end)
+    line = text[first:last]
     found = [(first + a, first + b) for a, b in sentence_spans(line)]
     touched = [index for index, (a, b) in enumerate(found) if a < end and start < b]
     if not touched:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from citewell.core.config import Verification
+from citewell.core.errors import EvidenceError
 from citewell.core.records import (
     Cell,
     Draft,
@@ -29,12 +30,13 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
+from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
 from citewell.questions.periods import periods_in, year_before, years_meant
 from citewell.questions.rows import is_value, row_forms, set_apart, text_of
-from citewell.verification.checking.citations import MAKER, Cited, Library
-from citewell.verification.checking.computing import computed
+from citewell.verification.binding import bind
+from citewell.verification.checking.citations import MAKER, Cited, Library, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
 from citewell.verification.verbatim import fold, locate
@@ -58,6 +60,28 @@ class Work(Record, frozen=True, kw_only=True):
     @property
     def broken(self) -> Cited | None:
         return next((cited for cited in self.cited if cited.broken), None)
+
+
+def _proven(proof: Proof, reason: str) -> Verdict:
+    return Verdict(
+        status=Status.VERIFIED, reason=reason, maker=MAKER, label=Label.ENTAILMENT, proof=proof, support=1.0
+    )
+
+
+def _refused(reason: str) -> Verdict:
+    return Verdict(status=Status.UNSUPPORTED, reason=reason, maker=MAKER, label=Label.NEUTRAL, support=0.0)
+
+
+def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdict | None:
+    """Of a conclusion by arithmetic, done again from question, claim and cited cells alone, whoever wrote it;
+    None for any other claim."""
+    if claim.kind is not Kind.INFERENCE or not claim.reasoning:
+        return None
+    wrong = calculator().recalculated(claim, question, places_of(cited))
+    if wrong is None:
+        return None
+    reason = f"recalculated from the cited cells: {claim.reasoning}"
+    return _refused(wrong) if wrong else _proven(Proof.COMPUTED, reason)
 
 
 def drafted_works(draft: Draft, library: Library) -> list[Work]:
@@ -133,8 +157,7 @@ def connected(text: str) -> list[str]:
 
 
 def passages_of(work: Work) -> tuple[Passage, ...]:
-    found = {c.passage.chunk.chunk_id: c.passage for c in work.cited if c.passage and not c.broken}
-    return tuple(found.values())
+    return tuple(passage for passage, _ in places_of(work.cited))
 
 
 def by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -210,19 +233,10 @@ class Judging:
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
         if other := self._of_another(told, row, quotes[0].passage):
-            return Verdict(
-                status=Status.UNSUPPORTED, reason=other, maker=MAKER, label=Label.NEUTRAL, support=0.0
-            )
+            return _refused(other)
         heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
-        return Verdict(
-            status=Status.VERIFIED,
-            reason=f"label and value are in the same row of the source{under}",
-            maker=MAKER,
-            label=Label.ENTAILMENT,
-            proof=Proof.VERBATIM,
-            support=1.0,
-        )
+        return _proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}")
 
     def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
         """That the row, or the column of what is ``told``, is of another period or key than asked, or ""."""
@@ -283,28 +297,31 @@ class Judging:
         return self.closest(work)
 
     def bound(self, work: Work, passage: Passage) -> Cited:
-        """The span of ``passage`` that carries the claim."""
-        return self.library.bound(
-            work.drafted.text,
-            passage,
-            self.settings,
-            lambda texts: self.verifier.scores(work.drafted.text, texts),
+        """The spans of ``passage`` that carry the claim; none when no word of it is there."""
+        chunk, claim = passage.chunk, work.drafted.text
+        quote = Quote(source=chunk.chunk_id)
+        try:
+            document = self.library.document(passage)
+        except EvidenceError as error:
+            return Cited(quote=quote, passage=passage, broken=str(error))
+        spans = bind(
+            claim,
+            document.text,
+            start=chunk.start_offset,
+            end=chunk.end_offset,
+            rows=chunk.rows,
+            context=chunk.context,
+            score=lambda texts: self.verifier.scores(claim, texts),
+            min_tokens=self.settings.min_span_tokens,
+            max_tokens=self.settings.max_span_tokens,
         )
+        return Cited(quote=quote, passage=passage, spans=spans)
 
     def words_for(self, work: Work) -> Quote | None:
         """The words of one passage that carry the claim; None when it takes several, or none does."""
-        near = self.closest(work)[:CITED_AFTERWARDS]
-        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in near])
-        sure = [
-            (-(verdict.support or 0.0), place)
-            for place, verdict in enumerate(verdicts)
-            if verdict.status is Status.VERIFIED
-        ]
-        if not sure:
-            return None
-        passage = near[min(sure)[1]]
-        spans = self.bound(work, passage).spans
-        if not spans:
+        passage = self._carrying(work, self.closest(work)[:CITED_AFTERWARDS], Status.VERIFIED)
+        spans = self.bound(work, passage).spans if passage else ()
+        if not passage or not spans:
             return None
         start, end = spans[0]
         words = self.library.document(passage).text[start:end]
@@ -314,7 +331,7 @@ class Judging:
         """The passage, or the few together, that carried a verdict reached over all of them."""
         near = self.closest(work)
         for tried in (near[:CITED_AFTERWARDS], near[CITED_AFTERWARDS:]) if len(near) > 1 else ():
-            if best := self._carrying(work, tried):
+            if best := self._carrying(work, tried, status_of(work)):
                 near = (best,)
                 break
         else:
@@ -322,14 +339,14 @@ class Judging:
         cited = [self.bound(work, passage) for passage in near]
         return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
 
-    def _carrying(self, work: Work, passages: Sequence[Passage]) -> Passage | None:
-        """The passage that carries the verdict alone, the surest when several do: words only order them."""
+    def _carrying(self, work: Work, passages: Sequence[Passage], status: Status | None) -> Passage | None:
+        """The passage that gives the verdict alone, the surest when several do: words only order them."""
         verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in passages])
-        verified = status_of(work) is Status.VERIFIED
+        verified = status is Status.VERIFIED
         same = [
             (-((verdict.support if verified else verdict.contradiction) or 0.0), place)
             for place, verdict in enumerate(verdicts)
-            if verdict.status is status_of(work)
+            if verdict.status is status
         ]
         return passages[min(same)[1]] if same else None
 

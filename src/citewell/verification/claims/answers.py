@@ -15,18 +15,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from citewell.core.records import Record
-from citewell.core.sentences import sentence_spans
-from citewell.verification.claims.lines import (
-    Line,
-    LineKind,
-    PieceKind,
-    asserted,
-    frame_length,
-    kind_of,
-    read_lines,
-    states,
-)
-from citewell.verification.claims.markers import Marked, Marker, read_markers
+from citewell.core.sentences import line_span, sentence_spans
+from citewell.verification.claims.lines import Line, LineKind, read_lines
+from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
+from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
+from citewell.verification.claims.statements import asserted, states
 from citewell.verification.words import is_finite
 
 __all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
@@ -54,7 +47,7 @@ class ParsedClaim(Record, frozen=True, kw_only=True):
 
 
 class Parsed(Record, frozen=True, kw_only=True):
-    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers; ``loose`` are labels at no claim.
+    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers.
     ``cited``: each label as often as the answer cites it; a list of sources at its end cites nothing."""
 
     raw: str
@@ -62,7 +55,6 @@ class Parsed(Record, frozen=True, kw_only=True):
     pieces: tuple[Piece, ...]
     claims: tuple[ParsedClaim, ...]
     labels: tuple[str, ...]
-    loose: tuple[str, ...]
     cited: tuple[str, ...]
     abstains: bool
 
@@ -134,11 +126,9 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
         )  # fmt: skip
         taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
         behind = _with_antecedent(plain, behind)
-    used = {label for claim in claims for label in claim.labels}
     every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return Parsed(
         raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
-        loose=tuple(label for label in every if label not in used),
         cited=tuple(
             label
             for marker, owner in zip(marked.markers, owners, strict=True)
@@ -151,7 +141,8 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
 
 def _stretches(marked: Marked) -> list[_Stretch]:
     places = [marker.at for marker in marked.markers]
-    lines = read_lines(marked.text, _fenced(marked), places)
+    fenced = [found for found in code_ranges(marked.text) if found[2] != "inline"]
+    lines = read_lines(marked.text, fenced, places)
     stretches: list[_Stretch] = []
     substantial = sum(line.kind is LineKind.TEXT for line in lines)
     for number, line in enumerate(lines):
@@ -183,13 +174,6 @@ def _stretches(marked: Marked) -> list[_Stretch]:
                 kind = PieceKind.HEADING if _title(sentence, line) else kind
             stretches.append(_Stretch(start=line.start + start, end=line.start + end, kind=kind, line=line))
     return stretches
-
-
-def _fenced(marked: Marked) -> list[tuple[int, int, str]]:
-    """Fences and program code of the clean text."""
-    from citewell.verification.claims.markers import code_ranges
-
-    return [found for found in code_ranges(marked.text) if found[2] != "inline"]
 
 
 def _title(sentence: str, line: Line) -> bool:
@@ -240,9 +224,7 @@ class _RawLine:
     and where its last letter outside brackets."""
 
     def __init__(self, raw: str, place: int) -> None:
-        start = raw.rfind("\n", 0, place) + 1
-        end = raw.find("\n", place)
-        self.end = len(raw) if end < 0 else end
+        start, self.end = line_span(raw, place)
         bare = _BRACKETS.sub(lambda found: " " * len(found.group()), raw[start : self.end])
         first = _NO_LIST_MARK.search(bare)
         self.opens = start + first.start() if first else self.end

@@ -44,8 +44,11 @@ def needs_arithmetic(question: str) -> bool:
     return bool(_COMPUTED.search(question))
 
 
+_AGREES = 0.5
+
+
 def measure_consistency(
-    runs: Sequence[Sequence[str]], entailer: Entailer, *, deterministic: bool = False, threshold: float = 0.5
+    runs: Sequence[Sequence[str]], entailer: Entailer, *, deterministic: bool = False
 ) -> Measure:
     """Value in [0, 1]; ``n`` counts the comparisons of a claim with another run that gave a probability.
 
@@ -70,7 +73,7 @@ def measure_consistency(
     n = len(judged) + disagreements
     unscored = len(answers) - len(judged)
     return Measure(
-        value=sum(value >= threshold for value in judged) / n if n else None, n=n, maker=entailer.maker.name,
+        value=sum(value >= _AGREES for value in judged) / n if n else None, n=n, maker=entailer.maker.name,
         note=f"{unscored} unchecked" if unscored else "",
     )  # fmt: skip
 
@@ -100,22 +103,9 @@ def report(
         "entailment": _entailment(checked.claims),
         "consistency": consistency or NOT_MEASURED,
     }
-    configured = {
-        "retrieval": settings.weight_retrieval,
-        "coverage": settings.weight_coverage,
-        "entailment": settings.weight_entailment,
-        "consistency": settings.weight_consistency,
-    }
-    weights = _renormalised(configured, components)
-    overall = (
-        sum(
-            weights[name] * measure.value for name, measure in components.items() if measure.value is not None
-        )
-        if weights
-        else None
-    )
-    if checked.contradicted:
-        overall = 0.0
+    weights = _renormalised({name: getattr(settings, f"weight_{name}") for name in components}, components)
+    measured = (weight * (components[name].value or 0.0) for name, weight in weights.items())
+    overall = 0.0 if checked.contradicted else sum(measured) if weights else None
     decision, reasons = _decide(question, checked, components, overall, settings)
     return ConfidenceReport(
         retrieval_score=components["retrieval"],

@@ -1,0 +1,157 @@
+"""Does a line without a sentence's shape state something? A heading, a table's cell, a list's lead-in.
+
+In: a line. Out: whether it says something of the world, by an amount, a clause or "Name: value"; of a lead-in,
+the part that does. A verb is one of the tables or told by its ending; there is no tagger.
+"""
+
+from __future__ import annotations
+
+import re
+
+from citewell.verification.entities import names
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import Form
+from citewell.verification.words import (
+    AUXILIARIES,
+    DETERMINERS,
+    PAST,
+    PLAIN_BASES,
+    THIRD,
+    WORD,
+    is_doubtful,
+    is_finite,
+)
+
+_DATED = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL})
+_MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS})
+_DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
+_SMALL = _DETERMINERS | frozenset(
+    "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
+)
+_LONGEST = 500
+"""Characters of a line: whatever is longer is no heading, and says something."""
+_NAMED_SO = re.compile(r"-|^\d[A-Z]$")  # "30-day plan", "5G"
+_CALLED = re.compile(r"\b[A-Z]{2,}[- ]$")  # "ISO 27001"
+# What opens a title of a part, and no statement: "Overview: Nike".
+_PART = re.compile(
+    r"(?:(?:key|main|final|executive|brief)\s+)?(?:overview|summary|conclusions?|introduction|background|context|analysis|"
+    r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
+    re.IGNORECASE,
+)
+# Plurals that stand before another noun ("Interest rates outlook").
+_PLURALS = frozenset(
+    "accounts affairs assets awards bonds effects events experiences facts funds goods items laws markets means notes "
+    " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
+)
+_NOUNS_GO_ON = frozenset({"of", "and", "or"})
+_NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
+_EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
+# "Step 1: ", "2.1 ", "IV. ": what only counts a heading.
+_LABEL = re.compile(
+    r"^(?:(?:step|part|chapter|section|option|phase|item|note|appendix|example|question|table|figure)\s+"
+    r"(?:\d+[.\d]*|[a-z]|[ivx]+)\b[:.)]*\s*|\(?(?:\d+(?:\.\d+)*|[a-z]|[ivx]+)[.)]\s+)",
+    re.IGNORECASE,
+)
+# What a title asks, or a condition without what follows from it.
+_ASKS = re.compile(
+    r"(?:(?:how|why|what|when|where|which|who|whom|whose|whether)\b|(?:if|unless)\b(?!.*,))", re.IGNORECASE
+)
+_VALUE = re.compile(r"\w[^:]*:\s+(?!(?:how|why|what|when|where|which|who)\b)\S", re.IGNORECASE)
+# What a lead-in says of its list alone.
+_TAIL = re.compile(
+    r"(?P<aside>[,;]?\s{0,9}\b(?:(?:for|in|by|of|to|on|with|through|because of|due to) (?:the following|these)(?: [a-z]+){0,2}|"
+    r"as follows|including|such as|namely|below))$|\s{0,9}\b(?:the following|these)(?: [a-z]+){0,2}$",
+    re.IGNORECASE,
+)
+_ANNOUNCES = re.compile(
+    r"(?:.*, )?(?:here(?:'s| is| are)|below (?:is|are)|the following|there (?:is|are|were)(?: [a-z]+){0,3} "
+    r"(?:reasons?|factors?|ways?|points?|steps?|things?|options?|differences|findings))\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)", re.IGNORECASE)
+
+
+def has_amount(text: str) -> bool:
+    """A sum, a share or a measure; neither a year, nor a place in a count ("Top 5 risks"), nor what a name has
+    ("ISO 27001", "5G", "30-day plan")."""
+    return len(text) > _LONGEST or any(
+        found.form in _MEASURED
+        or found.unit
+        or found.scaled
+        or (abs(found.value) >= 1_000 and not _CALLED.search(text[: found.start]))
+        for found in extract_quantities(text)
+        if found.form not in _DATED and found.value and not _NAMED_SO.search(found.text)
+    )
+
+
+def has_sum(text: str) -> bool:
+    """Money; "(in $000)" is none."""
+    return any(found.form is Form.MONEY and found.value for found in extract_quantities(text))
+
+
+def has_number(text: str) -> bool:
+    """Any number but dates and years."""
+    return any(found.form not in _DATED for found in extract_quantities(text))
+
+
+def states(text: str) -> bool:
+    """A line without a sentence's shape that says something: a clause, an amount, "Name: value", a full stop."""
+    bare = _LABEL.sub("", text.strip(" \t\n*_#`|>"))
+    if has_amount(bare):
+        return True
+    if _ASKS.match(bare):
+        return tells(bare) and any(name.certain for name in names(bare))
+    closed = bare.endswith((".", "!")) and len(bare.split()) >= 3
+    return closed or (bool(_VALUE.match(bare)) and not _PART.match(bare)) or acts(bare)
+
+
+def acts(text: str) -> bool:
+    """Somebody does or is something in it: a verb of the tables or one told by its ending, with a subject. A
+    question in the form of a title does not say so ("What is insulin")."""
+    words = [] if _ASKS.match(text) else WORD.findall(text)
+    for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
+        form, after = word.lower(), behind.lower()
+        if form in AUXILIARIES and word != "May":
+            return True
+        article = after in _DETERMINERS
+        named = before[:1].isupper() and not _EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
+        third = form in THIRD
+        if is_doubtful(form):
+            if article:
+                return True
+            continue
+        goes_on = after in _NOUNS_GO_ON or (third and not after)
+        if (third or form in PAST) and form not in _PLURALS and (article or (named and not goes_on)):
+            return True
+        if form in PAST or re.fullmatch(r"[a-z]{3,}ed", form):
+            if named or article:
+                return True
+        elif word.islower() and after[:1].isalpha() and before.lower() not in _SMALL and after not in _SMALL:
+            plural = before.lower().endswith("s")
+            ends = (third or re.fullmatch(r"[a-z]{3,}s", form)) and not _NOUN.search(form)
+            if (plural and form in PLAIN_BASES) or (ends and not plural and form not in _PLURALS):
+                return True
+    return False
+
+
+def tells(text: str) -> bool:
+    """It says how or why something happened, and so that it did."""
+    cause = _CAUSE.search(text)
+    return bool(cause and acts(text[cause.end() :]))
+
+
+def asserted(lead: str) -> str:
+    """What a list's lead-in states without its list: "" when it only announces ("The main risks are")."""
+    bare = lead.rstrip(" :")
+    tail = _TAIL.search(bare, max(0, len(bare) - 80))
+    said = bare[: tail.start()] if tail else bare
+    whole = said if tail and tail["aside"] else bare
+    if has_amount(said) or tells(said):
+        return whole
+    words = WORD.findall(said)
+    if _ANNOUNCES.match(bare) or not words:
+        return ""
+    # A verb at the end waits for the list.
+    if is_finite(words[-1].lower()) or words[-1].lower() == "include":
+        return whole if acts(" ".join(words[:-1])) else ""
+    return whole if acts(said) else ""
