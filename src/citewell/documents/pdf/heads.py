@@ -13,13 +13,11 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from citewell.documents.metadata import MONTH
 from citewell.documents.pdf.cells import YEAR, Piece
 from citewell.documents.pdf.layout import Line
 
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
-)
+_MONTH = rf"(?:{MONTH})\.?"
 PERIOD = re.compile(
     rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.IGNORECASE
 )
