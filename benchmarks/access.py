@@ -1,10 +1,8 @@
 """Does anything reach somebody who may not see it? Random homes, a secret in each document, every public way.
 
 ``python -m benchmarks.access [--worlds 6]``. What is counted is calls (a caller and a way) and marks that
-came back to somebody who may not see them. Half of the homes keep a table for each access list. At the end,
-what those tables cost: one search in homes of more and more access lists, both ways; and what a question to
-the log costs somebody who may see a part of it, beside opening every record. Models are fakes: scores differ,
-the rule does not.
+came back to somebody who may not see them. At the end, what a question to the log costs somebody who may see
+a part of it, beside opening every record. Models are fakes: scores differ, the rule does not.
 """
 
 from __future__ import annotations
@@ -16,28 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from benchmarks.access_world import (
-    GROUPS,
-    TOPICS,
-    SharedWords,
-    asked,
-    leaks,
-    make_world,
-    told,
-)
-from benchmarks.reporting import table, write
+from benchmarks.access_world import GROUPS, asked, leaks, make_world, told
+from benchmarks.reporting import write
 from citewell.audit.question import AuditQuery
 from citewell.core.access import Caller, Role
-from citewell.core.config import Retrieval
-from citewell.core.identity import chunk_id
-from citewell.core.records import Chunk
-from citewell.documents.index import ChunkIndex, IsolatedIndex, LanceIndex
-from citewell.models.fake import HashEmbedder
-from citewell.retrieval import Filters, Retriever
-
-KINDS = {"shared": LanceIndex, "strict": IsolatedIndex}
 
 
 def main() -> None:
@@ -45,10 +26,6 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=6)
     parser.add_argument("--people", type=int, default=30)
     parser.add_argument("--documents", type=int, default=40)
-    parser.add_argument(
-        "--lists", default="1,4,16", help="access lists in the homes that searches are timed in"
-    )
-    parser.add_argument("--searches", type=int, default=12)
     parser.add_argument("--sealed", type=int, default=2000, help="records that are asked for by an auditor")
     parser.add_argument("--keep", type=Path, help="counts of each world, kept: a run that was ended goes on")
     arguments = parser.parse_args()
@@ -64,8 +41,7 @@ def main() -> None:
         for name, n in found.items():
             counted[name] += n
         print(seed, counted, "wrong counts", wrong, flush=True)
-    times = [_times(int(n), arguments.searches) for n in arguments.lists.split(",")]
-    _report(arguments, counted, wrong, times, _auditing(arguments.sealed))
+    _report(arguments, counted, wrong, _auditing(arguments.sealed))
 
 
 def _kept(arguments: argparse.Namespace) -> dict[int, dict[str, int]]:
@@ -78,17 +54,15 @@ def _kept(arguments: argparse.Namespace) -> dict[int, dict[str, int]]:
 
 def _world(seed: int, people: int, documents: int) -> dict[str, int]:
     """One home, twice: before and after some lists changed."""
-    strict = seed % 2 == 1
     calls = answers = leaked = wrong = 0
     with tempfile.TemporaryDirectory(prefix="citewell-access-") as folder:
         world = make_world(
             Path(folder) / "home",
             1000 + seed,
-            documents=documents if not strict else documents // 3,
-            people=people if not strict else people // 3,
+            documents=documents,
+            people=people,
             asked=6,
             sealed=120,
-            isolation="strict" if strict else "shared",
         )
         for turn in range(2):
             for caller in world.people:
@@ -116,40 +90,6 @@ def _world(seed: int, people: int, documents: int) -> dict[str, int]:
             "wrong_counts": wrong,
         }
         world.close()
-    return found
-
-
-def _times(lists: int, searches: int) -> dict[str, Any]:
-    """Seconds of one search by somebody who may see every list, over a thousand chunks."""
-    groups = [f"group{n}" for n in range(lists)]
-    chunks = []
-    for n in range(1000):
-        content = f"What is said of {TOPICS[n % len(TOPICS)]} is number {n}, and it is said at some length."
-        chunks.append(
-            Chunk(
-                chunk_id=chunk_id(str(n), 0, len(content), content),
-                document_id=f"{n}.txt",
-                document_version="v",
-                start_offset=0,
-                end_offset=len(content),
-                content=content,
-                acl=(groups[n % lists],),
-            )
-        )
-    found: dict[str, Any] = {"lists": lists}
-    for name, kind in KINDS.items():
-        with tempfile.TemporaryDirectory(prefix="citewell-access-") as folder:
-            index: ChunkIndex = kind(Path(folder) / "index", HashEmbedder(), "settings")
-            index.add(chunks)
-            index.publish()
-            retriever = Retriever(index, SharedWords(), Retrieval())
-            took = []
-            for n in range(searches + 2):
-                began = time.perf_counter()
-                retriever.retrieve(f"What is said of {TOPICS[n % 8]}?", filters=Filters(groups=tuple(groups)))
-                took.append(time.perf_counter() - began)
-            found[name] = round(statistics.median(took[2:]) * 1000, 1)
-    print(found, flush=True)
     return found
 
 
@@ -181,23 +121,13 @@ def _report(
     arguments: argparse.Namespace,
     counted: dict[str, int],
     wrong: int,
-    times: list[dict[str, Any]],
     audit: dict[str, float],
 ) -> None:
     asked_for = counted["calls"] + counted["answers"]
     bound = 3 / asked_for
-    rows = [
-        [
-            str(one["lists"]),
-            f"{one['shared']:.0f}",
-            f"{one['strict']:.0f}",
-            f"{one['strict'] / one['shared']:.1f}",
-        ]
-        for one in times
-    ]
     body = f"""
 `python -m benchmarks.access --worlds {arguments.worlds} --people {arguments.people} --documents
-{arguments.documents}`: {counted["worlds"]} random homes (half with a table for each access list) with
+{arguments.documents}`: {counted["worlds"]} random homes with
 {counted["documents"]} documents with unique marks in id, title and text,
 {counted["people"]} people with random groups and roles, {counted["records"]} records. Every public method of
 the knowledge base and its log is called as each of them, before and after access lists change;
@@ -210,20 +140,13 @@ the knowledge base and its log is called as each of them, before and after acces
 None in {asked_for} calls bounds the rate of what this can see under {bound:.1e} with 95 % confidence (rule of
 three); it cannot see how long something takes.
 
-## What strict isolation costs
-
-Milliseconds of one search (four rankings, no model) by somebody who sees every list, over a thousand
-chunks, median of {arguments.searches}:
-
-{table(("access lists", "one table", "a table for each", "ratio"), rows)}
-
 ## What a question costs who may see a part of the log
 
 A log of {audit["records"]:.0f} records, of which an auditor of one group may see {audit["theirs"]:.0f};
 milliseconds, medians of 5, the read itself on record: the newest page of 50 {audit["page"]:.0f}, the counts
 of all {audit["counts"]:.0f}. To open every record and ask the rule of each takes {audit["opening all"]:.0f}.
 """
-    values = {**counted, "wrong_counts": wrong, "search_ms": times, "auditor_ms": audit}
+    values = {**counted, "wrong_counts": wrong, "auditor_ms": audit}
     write("access", "Access control", body, values)
 
 

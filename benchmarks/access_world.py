@@ -123,13 +123,10 @@ def make_world(
     people: int,
     asked: int,
     sealed: int,
-    isolation: str = "shared",
 ) -> World:
     """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
     chance = random.Random(seed)
-    settings = Config(
-        retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation), server=Server(rate_per_minute=0)
-    )
+    settings = Config(retrieval=Retrieval(relevance_threshold=0.2), server=Server(rate_per_minute=0))
     world = World(kb=KnowledgeBase(fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
     # A home's log begins before its documents do.

@@ -29,12 +29,12 @@ from benchmarks.audit_generator import (
     user_name,
     version_name,
 )
-from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Rows
 from citewell.audit.log import Log
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.postings import Place, Postings, _move
 from citewell.audit.profiles import DAY, Axis, key_of
+from citewell.audit.signing import checkpoint
 from citewell.core.identity import TAG, keyed_hash
 
 PER_SESSION = 5

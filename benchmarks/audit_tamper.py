@@ -26,11 +26,11 @@ from benchmarks import audit_tamper_home
 from benchmarks.reporting import table, write
 from citewell.audit import CheckReport, EntryKind, SqliteLog
 from citewell.audit.bodies import encrypt
-from citewell.audit.checkpoints import checkpoint
 from citewell.audit.entries import leaf
-from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.keys import FolderKeys
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.notes import handover
+from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import EvidenceError
 from citewell.core.identity import canonical_json, hash_bytes, hash_text
 from citewell.core.records import Document

@@ -89,7 +89,6 @@ def test_a_wrong_value_is_refused(tmp_path: Path, text: str) -> None:
     ("key", "known"),
     [
         ("verification.unsupported", "flag, drop, withhold"),
-        ("retrieval.isolation", "shared, strict"),
         ("writer.form", "auto, grammar, native, schema, inline"),
         ("writer.dialect", "lark, gbnf"),
         ("server.oidc_role", 'asker, curator, auditor, admin, ""'),

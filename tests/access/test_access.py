@@ -20,19 +20,10 @@ from citewell.knowledge.home import KnowledgeBase
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
 
 
-@pytest.fixture(scope="module", params=["shared", "strict"])
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    # A table for each access list is searched one by one: fewer of them say as much.
-    sizes = {"shared": (40, 20, 12, 80), "strict": (12, 8, 5, 40)}[request.param]
-    documents, people, asked, sealed = sizes
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made = make_world(
-        tmp_path_factory.mktemp("world") / "home",
-        7,
-        documents=documents,
-        people=people,
-        asked=asked,
-        sealed=sealed,
-        isolation=request.param,
+        tmp_path_factory.mktemp("world") / "home", 7, documents=40, people=20, asked=12, sealed=80
     )
     yield made
     made.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.audit.checkpoints import checkpoint
-from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.keys import FolderKeys
 from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.notes import Trusted, read_checkpoint, read_key, verify
+from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import LogError, UsageError
 
 # The worked example of the package golang.org/x/mod/sumdb/note, whose format C2SP signed-note is.

@@ -14,10 +14,11 @@ from citewell.audit.__main__ import main
 from citewell.audit.check import CheckReport
 from citewell.audit.export import export
 from citewell.audit.issuing import issue
-from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.keys import FolderKeys
 from citewell.audit.notes import handover
 from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import written
+from citewell.audit.signing import Signer
 from citewell.core.errors import LogIntegrityError
 from citewell.core.identity import canonical_json
 
@@ -153,8 +154,8 @@ def test_a_log_without_the_published_retirement_is_named(rotated: Rotated) -> No
 
 
 def test_checkpoints_of_a_retired_key_count_up_to_its_retirement(rotated: Rotated, tmp_path: Path) -> None:
-    from citewell.audit.checkpoints import checkpoint
     from citewell.audit.notes import read_checkpoint
+    from citewell.audit.signing import checkpoint
 
     newest = read_checkpoint(rotated.kept)
     forged = checkpoint(newest.size, newest.root, rotated.stolen)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from citewell.audit.expiries import Expiries
-from citewell.audit.merkle import TILE, Frontier
+from citewell.audit.merkle import TILE, Frontier, Tree
 from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, checkpoints_in, read_checkpoint
 from citewell.audit.tampering import Finding, Row, Standing, derive, explain
 from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
@@ -251,26 +251,14 @@ class _Roots:
         for leaf in leaves:
             for level, place, digest in frontier.append(leaf)[1:]:
                 self.upper[level, place] = digest
-        self._whole = frontier.root()
+        self._tree = Tree(len(leaves), self._tile)
 
     def at(self, size: int) -> bytes:
-        if size == len(self.leaves):
-            return self._whole
-        roots, start = [], 0
-        for height in reversed(range(size.bit_length())):
-            if size >> height & 1:
-                roots.append((height, self._full(height, start)))
-                start += 1 << height
-        return Frontier(roots).root()
+        return self._tree.root(size)
 
-    def _full(self, height: int, start: int) -> bytes:
-        """The root of the full subtree of this height whose first leaf is ``start``."""
-        level = height // 8
-        step = 8 * level
-        frontier = Frontier()
-        for place in range(start >> step, (start + (1 << height)) >> step):
-            frontier.append(self.leaves[place] if level == 0 else self.upper[level, place])
-        return frontier.root()
+    def _tile(self, level: int, number: int, width: int) -> list[bytes]:
+        places = range(number * TILE, number * TILE + width)
+        return [self.leaves[place] if level == 0 else self.upper[level, place] for place in places]
 
 
 def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> None:

@@ -1,15 +1,12 @@
 """The keys of a log, in a folder apart from it: one per person, and the one that signs checkpoints.
 
 In: a folder. Out: each person's pseudonym and AES-256 key, made when first asked for and destroyed for good
-when asked to; a :class:`Signer` whose Ed25519 key is a file that only its owner may read. A copy of the log
-without this folder shows no personal text. Knows nothing about entries or trees. Long because creating,
-backing up, restoring and destroying must agree on one folder's files and locks.
+when asked to; the :class:`Signer` whose key is a file that only its owner may read. A copy of the log without
+this folder shows no personal text. Knows nothing about entries or trees.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import secrets
 import sqlite3
@@ -18,27 +15,18 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from citewell.audit.database import Row
+from citewell.audit.signing import LOST_KEY, Signer
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.errors import LogError, UsageError
 from citewell.core.files import make_file, make_folder, replace_file, sync_folder, write_private
 from citewell.core.identity import keyed_hash
 from citewell.core.records import Record
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 SUBJECTS, PUBLISHED = "subjects.sqlite", "signing.pub"
 SIGNING, NEXT = "signing.key", "signing.next"
-ED25519 = b"\x01"
-"""The signature type byte of C2SP signed-note."""
-LOST_KEY = (
-    "restore it from its backup, `citewell audit key restore`, or record its loss and create a new one:"
-    " `citewell audit key new --lost`"
-)
-"""What to do where the key that signs is not there."""
 
 
 _SESSION = "session\x00"
@@ -372,54 +360,6 @@ class FolderKeys:
                     " value BLOB NOT NULL)"
                 )
         return database
-
-
-class Signer:
-    """An Ed25519 key under a name, as C2SP signed-note has them: ``PRIVATE+KEY+name+id+key`` in the file."""
-
-    def __init__(self, name: str, seed: bytes) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        self.name = name
-        self._seed = seed
-        self._key: Ed25519PrivateKey = Ed25519PrivateKey.from_private_bytes(seed)
-        self.public = self._key.public_key().public_bytes_raw()
-
-    @classmethod
-    def fresh(cls, name: str) -> Signer:
-        return cls(name, secrets.token_bytes(32))
-
-    @classmethod
-    def read(cls, path: Path) -> Signer:
-        """Raises LogError for a file that cannot be read or is no signing key."""
-        try:
-            kind, _, name, identity, key = path.read_text(encoding="utf-8").strip().split("+", 4)
-            raw = base64.b64decode(key, validate=True)
-            signer = cls(name, raw[1:])
-            if kind != "PRIVATE" or raw[:1] != ED25519 or signer.id.hex() != identity:
-                raise ValueError("its parts do not match")
-        except (OSError, ValueError) as error:
-            raise LogError(
-                f"signing key {path}: {error}",
-                hint=LOST_KEY,
-            ) from error
-        return signer
-
-    @property
-    def id(self) -> bytes:
-        """Four bytes that a signature line names the key by."""
-        return hashlib.sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
-
-    def sign(self, data: bytes) -> bytes:
-        return self._key.sign(data)
-
-    def public_text(self) -> str:
-        """The verifier key: what is published, and what ``--key`` takes."""
-        return f"{self.name}+{self.id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
-
-    def private_text(self) -> str:
-        key = base64.b64encode(ED25519 + self._seed).decode()
-        return f"PRIVATE+KEY+{self.name}+{self.id.hex()}+{key}\n"
 
 
 def _copied(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:

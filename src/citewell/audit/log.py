@@ -23,7 +23,6 @@ import msgspec
 
 from citewell.audit.bodies import decrypt, encrypt, open_body, set_apart
 from citewell.audit.check import CheckReport, check_log
-from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, leaf, only
 from citewell.audit.groups import Groups
@@ -31,6 +30,7 @@ from citewell.audit.keys import FolderKeys, asker, with_limits
 from citewell.audit.merkle import EMPTY, in_base64, leaf_hash
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.schema import migrate
+from citewell.audit.signing import checkpoint
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.writer import Sealed, UnsettledError, Writer, handovers, head, stored_tree
 from citewell.core.clock import SystemClock, stamp

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.entries import RECORDS, Entry, EntryKind
 from citewell.audit.expiries import CLASSES, entries_named
 from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
@@ -45,14 +45,6 @@ class Expiry(Record, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-class _Row(Record, frozen=True, kw_only=True):
-    seq: int
-    kind: str
-    timestamp: str
-    subject: str
-    body: dict[str, Any]
-
-
 def expire(
     log: Log,
     postings: Postings,
@@ -76,58 +68,52 @@ def expire(
             continue
         before = written(now - timedelta(days=kept))
         after = 0
-        while rows := _due(log, CLASSES[name], before, after):
-            after = rows[-1].seq
-            expired[name] = expired.get(name, 0) + len(rows)
-            requests += [row.body["request_id"] for row in rows if row.kind in RECORDS]
-            feedback += [str(row.body["feedback_id"]) for row in rows if "feedback_id" in row.body]
+        while due := _due(log, CLASSES[name], before, after):
+            after = due[-1][0].seq
+            expired[name] = expired.get(name, 0) + len(due)
+            requests += [body["request_id"] for entry, body in due if entry.kind in RECORDS]
+            feedback += [str(body["feedback_id"]) for _, body in due if "feedback_id" in body]
             if not dry_run:
-                _take_out(log, postings, name, before, rows)
+                _take_out(log, postings, name, before, due)
     if not dry_run:
         _finish(log, postings, forget)
-    return Expiry(
-        expired=expired,
-        requests=tuple(requests),
-        feedback=tuple(feedback),
-        dry_run=dry_run,
-    )
+    return Expiry(expired=expired, requests=tuple(requests), feedback=tuple(feedback), dry_run=dry_run)
 
 
-def _due(log: Log, kinds: Sequence[str], before: str, after: int) -> list[_Row]:
+_Due = Sequence[tuple[Entry, dict[str, Any]]]
+"""Entries and what they hold."""
+
+
+def _due(log: Log, kinds: Sequence[str], before: str, after: int) -> _Due:
     among = ", ".join("?" * len(kinds))
-    with log.database.reading() as rows:
-        found = rows.execute(
-            "SELECT seq, kind, timestamp, subject, body FROM entries WHERE seq > ? AND body IS NOT NULL"
-            f" AND kind IN ({among}) AND timestamp < ? ORDER BY seq LIMIT {_BATCH}",
-            (after, *kinds, before),
-        ).fetchall()
-    return [
-        _Row(seq=seq, kind=kind, timestamp=timestamp, subject=subject, body=msgspec.json.decode(body))
-        for seq, kind, timestamp, subject, body in found
-    ]
+    found = log.select(
+        f"seq > ? AND body IS NOT NULL AND kind IN ({among}) AND timestamp < ? ORDER BY seq LIMIT {_BATCH}",
+        (after, *kinds, before),
+    )
+    return [(entry, msgspec.json.decode(entry.body or "")) for entry in found]
 
 
-def _take_out(log: Log, postings: Postings, name: str, before: str, going: Sequence[_Row]) -> None:
+def _take_out(log: Log, postings: Postings, name: str, before: str, going: _Due) -> None:
     """First the log says what goes; then it goes, from the tables for questions too."""
     facts = {
-        row.seq: facts_of(row.kind, row.timestamp, row.subject, row.body)
-        for row in going
-        if row.kind in RECORDS
+        entry.seq: facts_of(entry.kind, entry.timestamp, entry.subject, body)
+        for entry, body in going
+        if entry.kind in RECORDS
     }
     profiles: list[Profile] = list(dict.fromkeys(fact.profile for fact in facts.values()))
     numbers = {profile: number for number, profile in enumerate(profiles)}
     body = {
         "class": name,
         "before": before,
-        "entries": [row.seq for row in going],
+        "entries": [entry.seq for entry, _ in going],
         "profiles": [plain(profile) for profile in profiles],
         "records": [[seq, numbers[fact.profile]] for seq, fact in facts.items()],
-        "feedback": [row.body["feedback_id"] for row in going if "feedback_id" in row.body],
+        "feedback": [said["feedback_id"] for _, said in going if "feedback_id" in said],
     }
     log.note(EntryKind.EXPIRY, body)
     # Before the bodies: without them nobody could tell any more where to look.
     postings.forget_keys(_keyed(facts))
-    among = ", ".join(str(row.seq) for row in going)
+    among = ", ".join(str(entry.seq) for entry, _ in going)
     with log.database.writing() as rows:
         rows.execute(f"UPDATE entries SET body = NULL WHERE seq IN ({among})")
         rows.execute(f"DELETE FROM private WHERE seq IN ({among})")

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
-from citewell.audit.keys import FolderKeys, Handover, Signer
+from citewell.audit.keys import FolderKeys, Handover
 from citewell.audit.merkle import TILE, Frontier, Tree, leaf_hash
 from citewell.audit.notes import Trusted, handover, read_checkpoint
+from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
 from citewell.core.identity import canonical_json, hash_bytes
 

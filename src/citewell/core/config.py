@@ -51,8 +51,7 @@ class Chunking(Record, frozen=True, kw_only=True):
 class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables`` is of
     the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for other
-    documents when the question names some; ``isolation`` is "shared" (one table) or "strict" (one for each
-    access list, so that documents a user may not see do not influence their scores); ``weight_ranker`` and
+    documents when the question names some; ``weight_ranker`` and
     ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1;
     ``read`` how many passages of the pool the ranker reads."""
 
@@ -72,7 +71,6 @@ class Retrieval(Record, frozen=True, kw_only=True):
     near_duplicate: float = 0.9
     broadened_pool: int = 150
     read: int = 8
-    isolation: Literal["shared", "strict"] = "shared"
 
 
 class Gate(Record, frozen=True, kw_only=True):

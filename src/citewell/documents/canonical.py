@@ -111,17 +111,12 @@ class Canonical:
                 self._write(unicodedata.normalize("NFC", kept))
 
     def table(
-        self,
-        grid: Sequence[Sequence[str | None]],
-        *,
-        head_rows: int | None = None,
-        title: str = "",
-        units: str = "",
+        self, grid: Sequence[Sequence[str | None]], *, head_rows: int | None = None, title: str = ""
     ) -> None:
         """Rows of cells; None where the cell above reaches down. ``head_rows`` are column heads (guessed when
         None): written, but not rows.
 
-        A title or units not given are taken from a short line right before the table.
+        A title not given is a short line right before the table; units stand there or in the corner.
         """
         filled = [row for row in grid if any(row)]
         rows = [[self._clean(cell or "") for cell in row] for row in filled]
@@ -132,7 +127,7 @@ class Canonical:
         heads = joined_heads(rows[:count])
         before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
         corner = rows[0][0] if count else ""
-        units = self._clean(units) or next((u for u in map(find_units, (title, corner, before)) if u), "")
+        units = next(filter(None, map(find_units, (title, corner, before))), "")
         if not title and before[:1].isupper() and before[-1] not in ".;!?":
             title = before.rstrip(":,")
         start = self._length

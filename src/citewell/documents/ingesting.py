@@ -26,7 +26,7 @@ from citewell.core.ports import Clock
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
-from citewell.documents.index import ChunkIndex
+from citewell.documents.index import LanceIndex
 from citewell.documents.intake import Item, Parsed, Plan, ahead, failure, read_all
 from citewell.documents.outcomes import (
     ADDED,
@@ -51,7 +51,7 @@ def ingest(
     *,
     worker: ParsingWorker,
     evidence: SqliteEvidence,
-    index: ChunkIndex,
+    index: LanceIndex,
     chunking: Chunking,
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
@@ -98,7 +98,7 @@ def ingest(
         )
 
 
-def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
+def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
     """Brings the stores in line after an interruption: chunks were added or a document was withdrawn."""
     stored = index.stored()
     entries = evidence.catalogue()
@@ -113,7 +113,7 @@ def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
     index.remove(set(stored) - {entry.document_id for entry in entries if entry.state != WITHDRAWN})
 
 
-def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, reason: str) -> str:
+def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, reason: str) -> str:
     """Keeps the document as evidence and no longer retrieves it; returns the new index version's name.
 
     It stays withdrawn when its folder is ingested again; ingesting the file by its own path, under the
@@ -127,7 +127,7 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, r
         return index.publish()
 
 
-def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: ChunkIndex) -> str:
+def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: LanceIndex) -> str:
     """Replaces who may see the document; the new index version's name. Nothing is read or embedded again.
 
     Retrieval changes first: after an interruption it already follows the new list, and the next ingest brings
@@ -150,7 +150,7 @@ class Writing:
     def __init__(
         self,
         evidence: SqliteEvidence,
-        index: ChunkIndex,
+        index: LanceIndex,
         found: Sequence[SourceFile | FileFailure],
         progress: Progress | None,
         timeout_s: float,

@@ -29,7 +29,7 @@ from citewell.documents.detect import CONTAINERS, DATA
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import FileFailure, SourceFile, hash_of
-from citewell.documents.index import ChunkIndex
+from citewell.documents.index import LanceIndex
 from citewell.documents.outcomes import ADDED, FAILED, GONE, SKIPPED, THREAD, UNCHANGED, UPDATED, FileOutcome
 from citewell.documents.worker import ParsingWorker
 
@@ -54,7 +54,7 @@ class Plan:
     def __init__(
         self,
         evidence: SqliteEvidence,
-        index: ChunkIndex,
+        index: LanceIndex,
         acl: tuple[str, ...],
         tags: tuple[str, ...],
         now: str,

@@ -21,7 +21,7 @@ from citewell.core.records import Document
 from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.index import ChunkIndex
+from citewell.documents.index import LanceIndex
 from citewell.documents.ingesting import Writing
 from citewell.documents.intake import Item, Parsed, failure, taken
 from citewell.documents.metadata import found, found_date
@@ -38,7 +38,7 @@ def ingest_documents(
     given: Iterable[Any],
     *,
     evidence: SqliteEvidence,
-    index: ChunkIndex,
+    index: LanceIndex,
     chunking: Chunking,
     timeout_s: float,
     collection: str = "",
@@ -67,7 +67,7 @@ def ingest_documents(
 def _items(
     documents: Iterable[Document],
     evidence: SqliteEvidence,
-    index: ChunkIndex,
+    index: LanceIndex,
     chunking: Chunking,
     now: str,
     sees: Callable[[Iterable[str]], bool],

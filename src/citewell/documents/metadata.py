@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.records import Found, Record
+from citewell.questions.periods import MONTHS
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -26,17 +27,14 @@ _SAMPLE = 20_000
 _FEWEST_LETTERS = 20
 _SURE = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
-_MONTHS = _WORD.findall(
-    "january february march april may june july august september october november december"
-)
-_MONTH = "|".join([*_MONTHS, "sept", *(month[:3] for month in _MONTHS)])
+MONTH = "|".join([*MONTHS, "sept", *(month[:3] for month in MONTHS)])
 _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"^(?:D:)?(\d{4})(\d\d)(\d\d)(?:\d{6})?(?:[Z+-].*)?$")
-_US = re.compile(rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({_MONTH})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_US = re.compile(rf"\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({MONTH})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 DATE = (
-    rf"(?i:(?:[a-z]+day,?\s+)?(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{_MONTH})\.?,?\s+\d{{4}}))(?!\d)"
+    rf"(?i:(?:[a-z]+day,?\s+)?(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|(?:{MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{MONTH})\.?,?\s+\d{{4}}))(?!\d)"
 )
 _LABELS = {
     "published_at": r"published|publication date|date of (?:report|issue|publication)|issue date|release date"
@@ -275,7 +273,7 @@ def _identifier() -> LanguageIdentifier:
 
 
 def _month(name: str) -> int:
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
 def _iso(year: int, month: int, day: int) -> str:

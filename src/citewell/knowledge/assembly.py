@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Ranker,
     )
     from citewell.documents.evidence.sqlite import SqliteEvidence
-    from citewell.documents.index import ChunkIndex
+    from citewell.documents.index import LanceIndex
     from citewell.knowledge.feedback.implicit import ImplicitFeedback
     from citewell.models.onnx.reading import Reads
     from citewell.retrieval import Retriever
@@ -115,12 +115,10 @@ class Assembly:
         return SqliteEvidence(self.home / "evidence.sqlite")
 
     @cached_property
-    def index(self) -> ChunkIndex:
-        from citewell.documents.index import IsolatedIndex, LanceIndex
+    def index(self) -> LanceIndex:
+        from citewell.documents.index import LanceIndex
 
-        kinds: dict[str, Callable[..., ChunkIndex]] = {"shared": LanceIndex, "strict": IsolatedIndex}
-        kind = _chosen("retrieval.isolation", self.config.retrieval.isolation, kinds)
-        return kind(self.home / "index", self.embedder, hash_value(self.config.chunking))
+        return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
 
     @cached_property
     def log(self) -> Log:

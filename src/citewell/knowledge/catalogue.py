@@ -191,12 +191,11 @@ def ingest_under_way(home: Path) -> bool:
         import fcntl
     except ImportError:
         return False
-    for path in home.glob("index/**/writer.lock"):
-        try:
-            with path.open("r+") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            continue
+    try:
+        with (home / "index" / "writer.lock").open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
     return False

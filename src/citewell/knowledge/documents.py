@@ -15,7 +15,7 @@ from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.naming import check_id
 from citewell.documents import ingesting, loading
 from citewell.documents.evidence.catalogue import WITHDRAWN
-from citewell.documents.outcomes import IngestReport, Progress
+from citewell.documents.outcomes import IngestReport
 from citewell.documents.worker import ParsingWorker
 from citewell.knowledge.sealing import seal_ingest, supersessions_to_seal
 
@@ -40,19 +40,10 @@ def refuse(paths: Sequence[object], document_id: object) -> None:
 
 
 def ingest(
-    parts: Assembly,
-    paths: Sequence[Path],
-    *,
-    acl: Sequence[str],
-    tags: Sequence[str],
-    document_id: str | None,
-    supersedes: Sequence[str],
-    progress: Progress | None,
-    sees: Callable[[Iterable[str]], bool],
-    gone: Callable[[], str],
+    parts: Assembly, paths: Sequence[Path], *, supersedes: Sequence[str], **options: Any
 ) -> IngestReport:
-    """See :func:`citewell.documents.ingesting.ingest`; the log commits to the text of everything that was
-    read."""
+    """See :func:`citewell.documents.ingesting.ingest`, which takes the ``options``; the log commits to the
+    text of everything that was read."""
     try:
         with ParsingWorker(parts.config.documents) as worker:
             report = ingesting.ingest(
@@ -61,14 +52,9 @@ def ingest(
                 evidence=parts.evidence,
                 index=parts.index,
                 chunking=parts.config.chunking,
-                acl=acl,
-                tags=tags,
-                document_id=document_id,
                 supersedes=supersedes,
-                progress=progress,
                 clock=parts.clock,
-                sees=sees,
-                gone=gone,
+                **options,
             )
     except (KeyboardInterrupt, AbandonedError):
         # What was read so far can be asked from now on, so the log commits to it like to any other.

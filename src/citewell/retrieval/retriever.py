@@ -44,9 +44,7 @@ _INSIDE, _TABLES = "inside ", "tables"
 class Readable(Protocol):
     """The index, or one version of it."""
 
-    def snapshot(self, groups: Sequence[str] | None = None) -> IndexSnapshot:
-        """What there is to read for somebody of these groups; None is for whoever may see everything."""
-        ...
+    def snapshot(self) -> IndexSnapshot: ...
 
 
 class Retrieved(Record, frozen=True, kw_only=True):
@@ -121,7 +119,7 @@ class Retriever:
             raise UsageError(f"top_k must not be {top_k}", hint=f"choose 1 to {MAX_TOP_K}")
         filters = filters or Filters()
         latencies: dict[str, float] = {}
-        snapshot = self._index.snapshot(filters.groups)
+        snapshot = self._index.snapshot()
         wording = reword(word(question)) if broaden else word(question)
         with _timed(latencies, "search"):
             found = self.pool(wording, snapshot, filters, pool, hypothesis)
@@ -157,7 +155,7 @@ class Retriever:
         """The NEAR passages nearest to a statement, as ``beside``: any may say otherwise, so no ranker is
         asked and each counts as relevant. Raises IndexMismatchError."""
         filters = filters or Filters()
-        snapshot = self._index.snapshot(filters.groups)
+        snapshot = self._index.snapshot()
         found = self.pool(word(statement), snapshot, filters, NEAR)
         chunks = self._hold([found.chunks[key] for key, _ in found.fused], filters.groups)
         return Retrieved(

@@ -26,8 +26,6 @@ from citewell.documents.index.snapshot import Snapshot, list_of, one_of
 from citewell.documents.index.views import VIEWS, VIEWS_VERSION
 
 TABLE = "chunks"
-SETS = "sets"
-"""A folder of this name holds tables by access list: :mod:`citewell.documents.index.isolated`."""
 FORMAT = "1"
 _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 # Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
@@ -69,11 +67,6 @@ class LanceIndex:
         self._embedder = embedder
         if "://" not in self.path:
             make_folder(Path(self.path))
-            if Path(self.path, SETS).exists():
-                raise IndexMismatchError(
-                    f"the index at {self.path} has a table for each access list",
-                    hint='set retrieval.isolation = "strict", or move that folder elsewhere and ingest again',
-                )
         self._database = lancedb.connect(self.path, session=_session())
         wanted = {
             "format": FORMAT,
@@ -102,7 +95,7 @@ class LanceIndex:
         """The published version's name."""
         return self._name(self._table.tags.get_version(_PUBLISHED))
 
-    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """The published version, opened; filters decide what each caller sees. The same object until another
         version is published."""
         name = self.version()
@@ -213,11 +206,6 @@ class LanceIndex:
             .when_not_matched_by_source_delete(inside)
             .execute(table)
         )
-
-    def rows_of(self, document_id: str) -> Any:
-        """The rows written for a document, vectors and all, as :meth:`write` takes it."""
-        self._table.checkout_latest()
-        return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
 
     def add(self, chunks: Sequence[Chunk]) -> None:
         """Embeds and writes whole documents in one commit."""

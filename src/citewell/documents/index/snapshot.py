@@ -8,7 +8,7 @@ Knows nothing about writing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -42,7 +42,7 @@ class Snapshot:
     def version(self) -> str:
         return self._version
 
-    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """Itself, so that code that reads an index also accepts a single version of it."""
         return self
 

@@ -13,13 +13,11 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from citewell.documents.metadata import MONTH
 from citewell.documents.pdf.cells import YEAR, Piece
 from citewell.documents.pdf.layout import Line
 
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
-)
+_MONTH = rf"(?:{MONTH})\.?"
 PERIOD = re.compile(
     rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.IGNORECASE
 )
@@ -39,10 +37,6 @@ _BARE_YEAR = re.compile(
     rf"((?:(?!\b(?:{_MONTH}|ended|fiscal|year)\b).)*?)\b((?:19|20)\d{{2}})", re.IGNORECASE
 )
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d{2}")
-_RULE_GAP = 3.0
-_SPANNING = re.compile(
-    r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
-)
 
 
 class Column(NamedTuple):
@@ -147,12 +141,12 @@ def _spans(
     """For each head, left to right, the first and last column under it.
 
     A rule drawn under a head says it exactly. Without one, a head stands over the column whose place it
-    keeps to; one that is wider than a column's place, or that names a period, spans the columns whose
-    common middle is nearest its own and that no neighbour claims.
+    keeps to; one that is wider than a column's place spans the columns whose common middle is nearest its own
+    and that no neighbour claims.
     """
     if len(pieces) == len(columns):
         return [(index, index) for index in range(len(columns))]
-    places, ruled = _places(columns), _merged_rules(pieces, ruled)
+    places = _places(columns)
     spans = [_by_rule(piece, columns, ruled) for piece in pieces]
     for index, piece in enumerate(pieces):
         if spans[index] is None and not _is_wide(piece, places):
@@ -185,23 +179,6 @@ def _by_rule(
     return None
 
 
-def _merged_rules(
-    pieces: list[Piece], ruled: tuple[tuple[float, float], ...]
-) -> tuple[tuple[float, float], ...]:
-    """Rules drawn cell by cell under one spanning head, put together again."""
-    merged: list[tuple[float, float]] = []
-    headed = False
-    for x0, x1 in ruled:
-        own = any(x0 <= _centre(piece) <= x1 for piece in pieces)
-        if merged and x0 - merged[-1][1] <= _RULE_GAP and not (own and headed):
-            merged[-1] = merged[-1][0], max(x1, merged[-1][1])
-            headed = headed or own
-        else:
-            merged.append((x0, x1))
-            headed = own
-    return tuple(merged)
-
-
 def _places(columns: list[Column]) -> list[tuple[float, float]]:
     """Each column with half of the white to its neighbours."""
     borders = [(a.x1 + b.x0) / 2 for a, b in itertools.pairwise(columns)]
@@ -213,15 +190,14 @@ def _places(columns: list[Column]) -> list[tuple[float, float]]:
 def _is_wide(piece: Piece, places: list[tuple[float, float]]) -> bool:
     if len(places) == 1:
         return False
-    inside = any(x0 - 4 <= piece.x0 and piece.x1 <= x1 + 4 for x0, x1 in places)
-    return not inside or (_SPANNING.search(piece.text) is not None and not YEAR.search(piece.text))
+    return not any(x0 - 4 <= piece.x0 and piece.x1 <= x1 + 4 for x0, x1 in places)
 
 
 def _best_span(
     piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece], top: bool
 ) -> tuple[int, int]:
-    # Among spans with nearly the same middle a period heads the widest, and so does the topmost head.
-    bonus = 4.0 if _SPANNING.search(piece.text) else 0.7 if top else 0.0
+    # Among spans with nearly the same middle the topmost head heads the widest.
+    bonus = 0.7 if top else 0.0
     choice, least = _nearest(piece, columns), float("inf")
     for first in range(low, high + 1):
         for last in range(first, high + 1):

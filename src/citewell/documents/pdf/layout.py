@@ -17,7 +17,6 @@ from citewell.documents.pdf.glyphs import PageWords, Rule, Word
 from citewell.documents.scripts import Script, written
 
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
-_ONLY_LEADER = re.compile(r"[.·…_]+")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
 _MARK = re.compile(r"[-−+]?[0-9]{1,2}|[0-9](?:,[0-9]){1,3}")
 _MIN_COLUMN_LINES = 5
@@ -271,7 +270,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         last = word
     if parts:
         segments.append(_segment(parts, start, end))
-    segments = _numbered(_without_dots(segments))
+    segments = _numbered(segments)
     if not segments:
         return None
     size = max(letters, key=lambda key: letters[key])
@@ -309,30 +308,3 @@ def _raised(word: Word, last: Word) -> bool:
         and word.base > last.base + 0.12 * last.size
         and word.x0 - last.x1 < 2 * last.size
     )
-
-
-def _without_dots(segments: list[Segment]) -> list[Segment]:
-    """Leaders set as single spaced dots: they separate, they say nothing."""
-    kept = []
-    for segment in segments:
-        words = segment.text.split(" ")
-        run = 0
-        for index, word in enumerate(words):
-            run = run + 1 if word in {".", "·"} else 0
-            if run == 4:
-                cut = index - 3
-                stop = index + 1
-                while stop < len(words) and words[stop] in {".", "·"}:
-                    stop += 1
-                share = (segment.x1 - segment.x0) / max(1, len(segment.text))
-                head = " ".join(words[:cut])
-                tail = " ".join(words[stop:])
-                if head:
-                    kept.append(Segment(head, segment.x0, segment.x0 + share * len(head)))
-                if tail:
-                    kept.extend(_without_dots([Segment(tail, segment.x1 - share * len(tail), segment.x1)]))
-                break
-        else:
-            if not _ONLY_LEADER.fullmatch(segment.text) or segment.text in {".", "_"}:
-                kept.append(segment)
-    return kept

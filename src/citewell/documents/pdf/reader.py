@@ -51,7 +51,7 @@ class _Page(NamedTuple):
 class PdfReader:
     """The reader of ``application/pdf``; pure, so it runs inside the limited worker."""
 
-    name = "pdf/4"
+    name = "pdf/5"
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         """Raises EncryptedError, DamagedError, EmptyDocumentError or LimitError."""

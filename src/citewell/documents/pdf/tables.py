@@ -174,14 +174,7 @@ def _columns(rows: list[_Row]) -> list[Column]:
     if sure and 0.4 * len(rows) <= sum(named) < len(rows):
         edge = min(piece.x0 for piece in sure)
         inner = [piece for piece in inner if piece.x1 > edge]
-    return _well_filled(_merged([Column(piece.x0, piece.x1) for piece in inner]), inner)
-
-
-def _well_filled(columns: list[Column], figures: list[Piece]) -> list[Column]:
-    """A column with a single figure where others have many is a footnote's number or a stray."""
-    counts = [sum(column.x0 <= piece.x0 < column.x1 for piece in figures) for column in columns]
-    most = max(counts, default=0)
-    return [c for c, count in zip(columns, counts, strict=True) if most < 6 or count > 1 + most // 20]
+    return _merged([Column(piece.x0, piece.x1) for piece in inner])
 
 
 def _merged(found: list[Column]) -> list[Column]:

@@ -187,7 +187,7 @@ class _Writer:
             first = text.split("\t", 1)[0]
             self._enter(paragraph.level, first if STATEMENT.fullmatch(first) else text, self._heading_start)
         self._recent.append(text)
-        del self._recent[:-8]
+        del self._recent[:-4]
 
     def _enter(self, level: float, text: str, start: int) -> None:
         whole = _CONTINUED.sub("", text)
@@ -207,7 +207,8 @@ class _Writer:
             self._put("\t".join(segment.text for segment in line.segments), line)
             self._say("\n")
         rows = tuple(self._row(row, draft.heads) for row in draft.rows)
-        title, units = draft.title or self._title(), draft.units or self._units()
+        title = draft.title or (self._stack[-1][1] if self._stack else "")
+        units = draft.units or self._units()
         self._last_table = replace(draft, title=title, units=units)
         self._tables.append(Table(start=start, end=self._at - 1, title=title, units=units, rows=rows))
         self._recent.append("\t")
@@ -245,17 +246,8 @@ class _Writer:
         self._say("\n")
         return Row(start=start, end=end, label=row.label, cells=tuple(cells), group=row.group)
 
-    def _title(self) -> str:
-        """The nearest statement name above, else the heading the table stands under."""
-        for text in reversed(self._recent[-5:]):
-            if STATEMENT.fullmatch(first := text.split("\t", 1)[0]):
-                return first
-            if text == "\t":
-                break
-        return self._stack[-1][1] if self._stack else ""
-
     def _units(self) -> str:
-        for text in reversed(self._recent[-4:]):
+        for text in reversed(self._recent):
             if text == "\t":
                 return ""
             found = units_in(text)
