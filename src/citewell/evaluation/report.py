@@ -26,7 +26,6 @@ from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
 
 MOST_PASSAGES = 6
 """A case shows this many, those that matter first; the result file has all."""
-MOST_TAGS = 12
 EFFORT = {measure.name for measure in FAMILIES["Effort"]} - {"consistency"}
 """Names of what is counted in tokens or money: no shares, even when they happen to lie in [0, 1]."""
 SAID = {"wrong": "wrong", "error": "failed", "unknown": "not judged", "right": "right"}
@@ -51,7 +50,6 @@ class Seen(Record, frozen=True, kw_only=True):
     case: Outcome
     outcome: str
     decision: str
-    classes: str
     timing: CaseTiming
     passages: tuple[Found, ...]
     left_out: int
@@ -65,8 +63,7 @@ def write_page(run: Run, path: Path) -> None:
 
 def report(run: Run) -> str:
     """The page of one run; the same run gives the same bytes."""
-    tags = [tag for tag, _ in Counter(tag for case in run.cases for tag in case.tags).most_common(MOST_TAGS)]
-    seen = [_seen(number, case, tags, run.timings.cases) for number, case in enumerate(run.cases, 1)]
+    seen = [_seen(number, case, run.timings.cases) for number, case in enumerate(run.cases, 1)]
     style = charts.STYLE + (files("citewell.evaluation") / "templates" / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return charts.TEMPLATES.get_template("report.html").render(
@@ -81,7 +78,6 @@ def report(run: Run) -> str:
         cases=sorted(seen, key=lambda one: (list(SAID).index(one.outcome), one.number)),
         decisions=Counter(one.decision for one in seen),
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in SAID},
-        tags=tags,
         reviewed=sum(bool(case.reviewed) for case in run.cases),
         said=SAID,
         pieces=pieces,
@@ -173,7 +169,7 @@ def maker(one: Maker) -> str:
     return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
 
 
-def _seen(number: int, case: Outcome, tags: Sequence[str], timings: dict[str, CaseTiming]) -> Seen:
+def _seen(number: int, case: Outcome, timings: dict[str, CaseTiming]) -> Seen:
     judged = {True: "right", False: "wrong", None: "unknown"}[case.right]
     outcome = "error" if case.error else judged
     decision = case.decision.lower() if case.decision in set(Decision) else "undecided"
@@ -184,7 +180,6 @@ def _seen(number: int, case: Outcome, tags: Sequence[str], timings: dict[str, Ca
         case=case,
         outcome=outcome,
         decision=decision,
-        classes=" ".join([outcome, decision, *(f"t{tags.index(tag)}" for tag in case.tags if tag in tags)]),
         timing=timings.get(case.id, CaseTiming()),
         passages=tuple(ranked[:MOST_PASSAGES]),
         left_out=max(len(ranked) - MOST_PASSAGES, 0),
