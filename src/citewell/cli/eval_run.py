@@ -187,7 +187,7 @@ def _evaluate(
         if answers is None:
             made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress)
         else:
-            recorded, digest = load_answers(answers, cases)
+            recorded, digest = load_answers(answers)
             unknown = sorted(set(recorded) - {case.id for case in cases})
             if unknown:
                 told = f"{len(unknown)} recorded answers match no case in this file"

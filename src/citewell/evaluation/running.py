@@ -227,7 +227,7 @@ def evaluate_recorded(
     progress: Progress | None = None,
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
-    pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
+    pipeline = RecordedPipeline(recorded, digest, cases, assembly)
     stale = assembly.card_state(verdicts=True).note
     judge, clock = verifier_of(assembly), assembly.clock
     made = run(pipeline, cases, judge, clock, stale=stale, progress=progress)
