@@ -8,9 +8,6 @@ verdicts.
 
 from __future__ import annotations
 
-import json
-import shlex
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +28,6 @@ from citewell.verification.words import overlap
 if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
-COMMAND_TIMEOUT_S = 120.0
 _BOUND = 0.3
 """A claim that shares less than this of its words with every sentence of the source it cites is bound to
 none of them: the citation is to the whole source."""
@@ -121,37 +117,6 @@ class BlackBox:
         if not isinstance(answer, str):
             raise GeneratorError(f"{self.name} returned {type(answer).__name__}, not text")
         return answer
-
-
-def command(line: str) -> BlackBox:
-    """A program: ``{"question", "sources": [{"id", "text"}]}`` on its standard input, the answer's text on
-    its standard output."""
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"the command cannot be read: {error}", hint="close every quotation mark") from error
-    if not words:
-        raise UsageError("the command is empty", hint="for example --command 'python my_rag.py'")
-
-    def call(question: str, sources: Sequence[tuple[str, str]]) -> str:
-        given = {"question": question, "sources": [{"id": name, "text": text} for name, text in sources]}
-        try:
-            done = subprocess.run(
-                words,
-                input=json.dumps(given),
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                timeout=COMMAND_TIMEOUT_S,
-                check=False,
-            )
-        except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
-            raise GeneratorError(f"{words[0]}: {type(error).__name__}") from error
-        if done.returncode:
-            raise GeneratorError(f"{words[0]} exited with {done.returncode}: {done.stderr[-300:]}")
-        return done.stdout
-
-    return BlackBox(call, f"command:{line}")
 
 
 # --- what was said --------------------------------------------------------------------------------
