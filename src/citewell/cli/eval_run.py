@@ -171,8 +171,6 @@ def _evaluate(
     runs: int = 1,
     top_k: int | None = None,
 ) -> Run:
-    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
-    home."""
     from citewell.evaluation.cases import load_answers, load_cases
     from citewell.evaluation.results import write_run
     from citewell.evaluation.running import evaluate_home, evaluate_recorded
@@ -197,7 +195,6 @@ def _evaluate(
 
 
 def _tell(run: Run) -> None:
-    """Prints the measures as a table and what they apply to."""
     measured = [result for result in (*run.measures, *run.timings.measures) if result.n]
     columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
     silent = [result.name for result in run.measures if not result.n]
@@ -212,7 +209,6 @@ def _tell(run: Run) -> None:
 
 
 def _warn(run: Run) -> None:
-    """Prints what affects all measures of the run, and which cases they leave out."""
     for note in run.notes:
         aside(f"WARNING {note}")
     for outcome in run.cases:

@@ -46,7 +46,6 @@ def folder_of(name: str) -> Path:
 
 
 def weights(folder: Path) -> list[Path]:
-    """Its weight files, in order."""
     return sorted(folder.glob("*.safetensors"))
 
 
@@ -130,7 +129,6 @@ def _found(name: str) -> Path:
 
 
 def _hashes(folder: Path) -> list[tuple[str, str]]:
-    """Name and hash of each file, in order."""
     within = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
     return sorted(
         (name.as_posix(), hash_file(path))

@@ -59,7 +59,6 @@ class Site:
         self._keyed: bool | None = None
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
-        """The home as far as ``caller`` may see and use it."""
         return self.kb.as_(caller)
 
     async def attended(

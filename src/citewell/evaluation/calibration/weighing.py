@@ -28,15 +28,12 @@ Bools = NDArray[np.bool_]
 
 
 class Weighed(Record, frozen=True, kw_only=True):
-    """An answer that is right or not."""
-
     key: str
     record: AuditRecord
     right: bool
 
     @property
     def components(self) -> dict[str, float]:
-        """What was measured."""
         report = self.record.confidence_report
         found: dict[str, Measure] = (
             {name: getattr(report, f"{name}_score") for name in COMPONENTS} if report else {}

@@ -192,7 +192,6 @@ def view(
 
 @router.get("/documents/turn")
 def turn(reading: Reading, id: str, version: str, number: int) -> Response:
-    """The page that the form for turning pages names."""
     with looking_up():
         document = reading.kb.document(id, version)
     paper = next((one for one in document.pages if one.number == number), None)
