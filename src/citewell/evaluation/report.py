@@ -10,17 +10,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
 from markupsafe import Markup
 
-from citewell.core.records import Decision, Maker, Record, Status
+from citewell.core.records import Decision, Maker, Record
 from citewell.evaluation import charts
 from citewell.evaluation.cases import write_file
-from citewell.evaluation.charts import Share
 from citewell.evaluation.measures import BY_NAME, FAMILIES
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
 
@@ -71,10 +70,6 @@ def report(run: Run) -> str:
         style_hash=f"sha256-{digest}",
         run=run,
         families=_families(run),
-        decisions_by_kind=charts.shares(
-            "Decisions by kind of case", [*Decision, "no decision"], _decisions(run.cases)
-        ),
-        verdicts=charts.shares("Verdicts of claims", list(Status), _verdicts(run.cases)),
         cases=sorted(seen, key=lambda one: (list(SAID).index(one.outcome), one.number)),
         decisions=Counter(one.decision for one in seen),
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in SAID},
@@ -109,33 +104,6 @@ def _row(result: Result, share: bool, unit: str = "") -> Row:
         counts=known.counts if known else "",
         better=_BETTER[known.better] if known else "",
     )
-
-
-def _decisions(cases: Iterable[Outcome]) -> list[Share]:
-    counted: dict[str, Counter[str]] = {
-        "answerable": Counter(),
-        "near miss": Counter(),
-        "unanswerable": Counter(),
-    }
-    for case in cases:
-        kind = (
-            "answerable" if not case.abstain else "near miss" if "near-miss" in case.tags else "unanswerable"
-        )
-        counted[kind][case.decision if case.decision in set(Decision) else ""] += 1
-    return [
-        Share(kind, tuple(counts[decision] for decision in [*Decision, ""]))
-        for kind, counts in counted.items()
-        if counts
-    ]
-
-
-def _verdicts(cases: Sequence[Outcome]) -> list[Share]:
-    made = []
-    for name, shown in (("shown", True), ("withheld", False)):
-        claims = [claim for case in cases for claim in case.claims if claim.shown is shown]
-        counts = Counter(claim.verdict.status for claim in claims)
-        made += [Share(name, tuple(counts[status] for status in Status))] if claims else []
-    return made
 
 
 def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
