@@ -32,14 +32,13 @@ PAGES = (
     "/review?state=all",
     "/review/{request_id}",
     "/answers/{request_id}",
-    "/spot-check",
     "/health",
     "/audit",
     "/audit?document={id}",
     "/audit/records/{request_id}",
     "/audit/integrity",
 )
-REVIEWS = ("/review", "/spot-check")
+REVIEWS = ("/review",)
 
 
 @pytest.fixture(scope="module")

@@ -160,11 +160,8 @@ def _files() -> dict[str, bytes]:
 
 
 def _within(path: str, href: str) -> bool:
-    match href:
-        case "/":
-            return path == "/" or path.startswith("/answers/")
-        case "/review":
-            return path.startswith(("/review", "/spot-check"))
+    if href == "/":
+        return path == "/" or path.startswith("/answers/")
     return path == href or path.startswith(f"{href}/")
 
 
