@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,34 +30,12 @@ if TYPE_CHECKING:
 _NAMELESS = 'no source of the answers has the id of a document that a case names; give each its "id"'
 
 
-class Pipeline(Protocol):
-    """``index`` is the version that is asked, "" for recorded answers; ``top_k`` says how many passages are
-    asked for, 0 where nobody knows. ``whole``: a span that stands in none of its texts is a slip of the case;
-    without it the texts are all that was retrieved, and such a span was missed. ``nameless`` is why no span
-    can be looked for, "" where they can. ``makers`` are asked for when all is done."""
-
-    whole: bool
-    nameless: str
-    config: str
-    model: str
-    index: str
-    answers: str
-    runs: int
-    top_k: int
-
-    def observe(self, case: Case) -> Observed:
-        """Raises what the pipeline raises: the case is then unscored, with that as its reason."""
-        ...
-
-    def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
-        """As :data:`citewell.evaluation.judging.Texts`."""
-        ...
-
-    def makers(self) -> tuple[Maker, ...]: ...
-
-
 class HomePipeline:
-    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record."""
+    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record.
+
+    ``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all that
+    was retrieved, and such a span was missed. ``nameless`` is why no span can be looked for. ``makers`` are
+    asked for when all is done."""
 
     whole = True
     answers = nameless = ""
@@ -185,6 +163,9 @@ class RecordedPipeline:
             overall=recorded.confidence,
             gap=Measure(value=report.hallucination_gap, n=report.judged_claims),
         )
+
+
+Pipeline = HomePipeline | RecordedPipeline
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:

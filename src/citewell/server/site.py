@@ -97,6 +97,17 @@ class Site:
         finally:
             self.ingesting.release()
 
+    async def changed(
+        self, request: Request, caller: Caller, call: Callable[[Callable[[], str]], Result]
+    ) -> Result:
+        """As :meth:`attended`, of what changes documents."""
+
+        def work(gone: Callable[[], str]) -> Result:
+            with self.changing():
+                return call(gone)
+
+        return await self.attended(self.checks, request, caller, work)
+
     @property
     def open(self) -> bool:
         """Nobody ever made a key: the one at this machine is the owner. Where the
