@@ -33,9 +33,9 @@ _NAMELESS = 'no source of the answers has the id of a document that a case names
 class HomePipeline:
     """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record.
 
-    ``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all that
-    was retrieved, and such a span was missed. ``nameless`` is why no span can be looked for. ``makers`` are
-    asked for when all is done."""
+    ``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all
+    that was retrieved, and such a span was missed. ``nameless`` is why no span can be looked for. ``makers``
+    are asked for when all is done."""
 
     whole = True
     answers = nameless = ""
