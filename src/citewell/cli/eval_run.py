@@ -1,8 +1,8 @@
 """``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, hold one to
 thresholds, look at the log.
 
-In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met or an
-alert fires. Progress goes to standard error.
+In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met.
+Progress goes to standard error.
 """
 
 from __future__ import annotations
