@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import GeneratorError, UsageError
 from citewell.core.identity import chunk_id, hash_text
@@ -56,17 +56,6 @@ class Said(Record, frozen=True, kw_only=True):
 
     text: str
     cites: tuple[Cite, ...] = ()
-
-
-class Subject(Protocol):
-    """What is probed."""
-
-    @property
-    def maker(self) -> Maker: ...
-
-    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        """What it says when the context is edited so; nothing when no text is left. Raises GeneratorError."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -117,6 +106,11 @@ class BlackBox:
         if not isinstance(answer, str):
             raise GeneratorError(f"{self.name} returned {type(answer).__name__}, not text")
         return answer
+
+
+Subject = Generated | BlackBox
+"""What is probed: ``write`` gives what it says when the context is edited so, nothing when no text is left.
+Raises GeneratorError."""
 
 
 # --- what was said --------------------------------------------------------------------------------
