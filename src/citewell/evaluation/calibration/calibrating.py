@@ -197,9 +197,15 @@ class _Made:
         return made
 
     def _wanted(self, name: str, says: str, unit: str, fallback: float, unscored: int = 0) -> Wanted:
-        terms = self._terms
-        kept = {"alpha": terms.alpha, "confidence": terms.confidence, "unscored": unscored}
-        return Wanted(name=name, says=says, unit=unit, fallback=fallback, **kept)
+        return Wanted(
+            name=name,
+            says=says,
+            unit=unit,
+            fallback=fallback,
+            alpha=self._terms.alpha,
+            confidence=self._terms.confidence,
+            unscored=unscored,
+        )
 
     def relevance(self, asked: Sequence[_Found]) -> None:
         """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
