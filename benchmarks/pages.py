@@ -28,6 +28,7 @@ from selenium.webdriver.common.by import By
 
 from benchmarks.chromium import chromium
 from benchmarks.reporting import data_folder, table, write
+from citewell.evaluation import sampling
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.server import create_app
@@ -116,6 +117,7 @@ def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
         "integrity": "/audit/integrity",
         "review": "/review",
         "case": f"/review/{requests[3]}",
+        "spot-check": f"/spot-check/{sampling.draw(kb, since='90d', n=20).sample_id}",
         "health": "/health",
         "login": "/login",
     }

@@ -32,13 +32,14 @@ PAGES = (
     "/review?state=all",
     "/review/{request_id}",
     "/answers/{request_id}",
+    "/spot-check",
     "/health",
     "/audit",
     "/audit?document={id}",
     "/audit/records/{request_id}",
     "/audit/integrity",
 )
-REVIEWS = ("/review",)
+REVIEWS = ("/review", "/spot-check")
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,9 @@ from citewell.evaluation.sampling import (
     agreement,
     cohens_kappa,
     draw,
+    open_sample,
     record_label,
+    samples,
 )
 from citewell.knowledge.home import KnowledgeBase
 
@@ -92,10 +94,6 @@ def query():  # type: ignore[no-untyped-def]
     return AuditQuery()
 
 
-def drawn(kb: KnowledgeBase) -> list[str]:
-    return [body["sample"] for _, body in kb.audit.evaluations("spot check sample")]
-
-
 def test_a_sample_shows_claim_and_source_and_never_the_verdict(kb: KnowledgeBase) -> None:
     found = draw(kb, n=10)
     assert {item.question for item in found.items} == set(QUESTIONS)
@@ -113,7 +111,8 @@ def test_a_sample_shows_claim_and_source_and_never_the_verdict(kb: KnowledgeBase
 def test_the_same_seed_draws_the_same_and_seals_it_once(kb: KnowledgeBase) -> None:
     first, second = draw(kb, n=1, seed=3), draw(kb, n=1, seed=3)
     assert first == second
-    assert drawn(kb) == [first.sample_id]
+    assert [info.sample_id for info in samples(kb)] == [first.sample_id]
+    assert open_sample(kb, first.sample_id).items == first.items
     assert draw(kb, n=2, seed=4).sample_id != first.sample_id
 
 
@@ -134,6 +133,7 @@ def test_labels_are_sealed_and_the_last_word_of_a_person_counts(kb: KnowledgeBas
     told = agreement(kb)
     assert (told.n, told.unscored, told.people, told.raw) == (1, 0, 1, 1.0)
     assert told.kappa is None  # both only ever said yes: chance alone would agree
+    assert [info.judged for info in samples(kb)] == [1]
     assert kb.log.check().ok
 
 
@@ -205,15 +205,17 @@ def test_only_auditors_draw_and_judge(kb: KnowledgeBase) -> None:
     asker = kb.as_(Caller(user="bob"))
     for refused in (
         lambda: draw(asker),
+        lambda: open_sample(asker, found.sample_id),
         lambda: record_label(asker, found.sample_id, found.items[0].item_id, "not"),
         lambda: agreement(asker),
+        lambda: samples(asker),
     ):
         with pytest.raises(AccessError):
             refused()
     auditor = kb.as_(Caller(user="rita", roles=(Role.AUDITOR,)))
     record_label(auditor, found.sample_id, found.items[0].item_id, "partly")
-    assert draw(auditor, n=1).items[0].answered == "partly"
-    assert draw(kb, n=1).items[0].answered == ""
+    assert open_sample(auditor, found.sample_id).items[0].answered == "partly"
+    assert open_sample(kb, found.sample_id).items[0].answered == ""
 
 
 def test_an_auditor_draws_only_from_what_they_may_see(kb: KnowledgeBase) -> None:
@@ -248,6 +250,7 @@ def test_each_sample_is_counted_by_itself(kb: KnowledgeBase) -> None:
         record_label(kb, first.sample_id, item.item_id, "supported")
     assert agreement(kb).n == 0
     assert agreement(kb, sample_id=first.sample_id).n == 2
+    assert [info.judged for info in samples(kb)] == [0, 2]
     record_label(kb, again.sample_id, again.items[0].item_id, "not")
     told = agreement(kb)
     assert (told.n, told.raw) == (1, 0.0)

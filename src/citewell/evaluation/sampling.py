@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.profiles import confidence_band
@@ -61,6 +62,15 @@ class Sample(Record, frozen=True, kw_only=True):
     items: tuple[Item, ...]
     population: int
     left_out: int = 0
+
+
+class SampleInfo(Record, frozen=True, kw_only=True):
+    """A drawn sample, and how many of its items have been judged by anybody."""
+
+    sample_id: str
+    timestamp: str
+    n: int
+    judged: int
 
 
 class Agreement(Record, frozen=True, kw_only=True):
@@ -131,11 +141,49 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, b
         for number, stratum in claims[request].items()
     ]
     sample_id = "smp_" + hash_value([seed, chosen]).removeprefix("sha256:")[:16]
-    if chosen and not any(body["sample"] == sample_id for _, body in kb.audit.evaluations(_DRAWN)):
+    if chosen and not any(info.sample_id == sample_id for info in samples(kb)):
         body = {"measure": _DRAWN, "sample": sample_id, "seed": seed, "population": population}
         kb.audit.note_evaluation({**body, "left_out": left_out, "items": chosen})
     items = _opened(kb, sample_id, chosen, records, by)
     return Sample(sample_id=sample_id, items=items, population=population, left_out=left_out)
+
+
+def open_sample(kb: KnowledgeBase, sample_id: str) -> Sample:
+    """A drawn sample again; what has been erased or expired since is left out. Raises UsageError."""
+    _must(kb)
+    drawn, body = _sample(kb, sample_id)
+    records = {}
+    lost = 0
+    for request in dict.fromkeys(one.request_id for one in drawn):
+        try:
+            record = kb.audit.record(request, reader=kb.caller.user)
+        except UsageError:
+            lost += 1
+            continue
+        if record.user_query in UNREADABLE:
+            lost += 1
+        else:
+            records[request] = record
+    items = _opened(kb, sample_id, [one for one in drawn if one.request_id in records], records)
+    return Sample(
+        sample_id=sample_id, items=items, population=body["population"], left_out=body["left_out"] + lost
+    )
+
+
+def samples(kb: KnowledgeBase) -> tuple[SampleInfo, ...]:
+    """Newest first."""
+    _must(kb)
+    judged = {(body["sample"], body["request_id"], body["claim"]) for _, body in kb.audit.evaluations(_LABEL)}
+    found = [
+        SampleInfo(
+            sample_id=body["sample"],
+            timestamp=entry.timestamp,
+            n=len(body["items"]),
+            judged=sum((body["sample"], one["request_id"], one["claim"]) in judged for one in body["items"]),
+        )
+        for entry, body in kb.audit.evaluations(_DRAWN)
+    ]
+    return tuple(reversed(found))
 
 
 def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *, by: str = "") -> None:
@@ -144,7 +192,8 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
     _must(kb)
     if answer not in ANSWERS:
         raise UsageError(f"unknown answer {answer!r}", hint=f"use one of {', '.join(ANSWERS)}")
-    one = next((one for one in _items(kb, sample_id) if one.item_id == item_id), None)
+    items, _ = _sample(kb, sample_id)
+    one = next((one for one in items if one.item_id == item_id), None)
     if one is None:
         raise UsageError(
             f"no item {item_id!r} in sample {sample_id}", hint="`citewell eval sample` draws one"
@@ -156,14 +205,14 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
 def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
     """Over one sample, the newest unless it is named; an item counts with what most people said of it."""
     _must(kb)
-    drawn = [body["sample"] for _, body in kb.audit.evaluations(_DRAWN)]
-    sample_id = sample_id or (drawn[-1] if drawn else "")
+    drawn = samples(kb)
+    sample_id = sample_id or (drawn[0].sample_id if drawn else "")
     said = _said(kb, sample_id)
     people = {person for answers in said.values() for person in answers}
     table: dict[str, dict[str, int]] = {}
     cells: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
     n = unscored = 0
-    for one in _items(kb, sample_id) if said else ():
+    for one in _sample(kb, sample_id)[0] if said else ():
         if one.item_id not in said:
             continue
         answer = _most(said[one.item_id].values())
@@ -214,10 +263,10 @@ def _must(kb: KnowledgeBase) -> None:
     kb.caller.must(Role.AUDITOR, to="judge other people's answers")
 
 
-def _items(kb: KnowledgeBase, sample_id: str) -> list[_Drawn]:
+def _sample(kb: KnowledgeBase, sample_id: str) -> tuple[list[_Drawn], Mapping[str, Any]]:
     for _, body in kb.audit.evaluations(_DRAWN):
         if body["sample"] == sample_id:
-            return [_Drawn(**item) for item in body["items"]]
+            return [_Drawn(**item) for item in body["items"]], body
     raise UsageError(f"no sample {sample_id!r}", hint="`citewell eval sample` draws one")
 
 

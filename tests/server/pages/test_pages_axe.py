@@ -46,6 +46,7 @@ def test_no_page_has_a_serious_fault(
         "/audit/integrity",
         "/review",
         f"/review/{request_id}",
+        "/spot-check",
         "/health",
         "/login",
         "/nowhere",

@@ -396,6 +396,17 @@ def test_a_dismissal_needs_its_reason(browser: Any, kb: KnowledgeBase) -> None:
     assert kb.review.show(request_id).item.state == "dismissed"
 
 
+def test_a_spot_check_shows_claim_and_words_and_no_verdict(browser: Any) -> None:
+    browser.ask(QUESTION)
+    browser.open("/spot-check")
+    browser.find("main button.main").click()
+    browser.wait(".judge")
+    assert SENTENCE in browser.text(".claim-said")
+    assert "erified" not in browser.text("article")
+    browser.find('.judge button[value="supported"]').click()
+    browser.until(lambda: "All 1 are judged" in browser.text("main"))
+
+
 def test_a_key_opens_the_door_and_its_role_decides_what_is_behind(
     browser: Any, keys: Any, kb: KnowledgeBase
 ) -> None:

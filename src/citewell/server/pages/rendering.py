@@ -158,8 +158,11 @@ def _files() -> dict[str, bytes]:
 
 
 def _within(path: str, href: str) -> bool:
-    if href == "/":
-        return path == "/" or path.startswith("/answers/")
+    match href:
+        case "/":
+            return path == "/" or path.startswith("/answers/")
+        case "/review":
+            return path.startswith(("/review", "/spot-check"))
     return path == href or path.startswith(f"{href}/")
 
 

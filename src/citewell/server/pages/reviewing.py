@@ -1,5 +1,5 @@
 """``/review``: answers that failed or were flagged, in groups; each becomes a case with its right words, or
-is dismissed with a reason."""
+is dismissed with a reason. ``/spot-check``: claims judged by people who do not see the verdict."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form
 from starlette.responses import RedirectResponse, Response
 
+from citewell.core.access import Role
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import CaseSpan
+from citewell.evaluation import sampling
 from citewell.knowledge.reviewing import MOST
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit, trouble_of
 from citewell.server.pages.answers import passages_read, shown
@@ -21,6 +23,12 @@ router = APIRouter(include_in_schema=False, route_class=Inside)
 
 BY = {"cause": "What happened", "document": "Document"}
 STATES = ("open", "accepted", "dismissed", "all")
+JUDGEMENTS = {
+    "supported": "The source says it",
+    "partly": "The source says part of it",
+    "not": "The source does not say it",
+    "cannot tell": "I cannot tell",
+}
 
 
 @router.get("/review")
@@ -48,6 +56,7 @@ def review(
         whole=address("/review", **whole),
         found=found,
         following=address("/review", **whole, **narrowed, cursor=found.next) if found.next else "",
+        may_check=reading.caller.has(Role.AUDITOR),
     )
 
 
@@ -169,3 +178,45 @@ def _one(
         spans=spans or (found.case.spans if found.case else ()),
         expected=expected or (found.case.expected if found.case else ""),
     )
+
+
+# --- spot checks ---------------------------------------------------------------------------------------
+
+
+@router.get("/spot-check")
+def spot_checks(reading: Reading) -> Response:
+    reading.need(Role.AUDITOR)
+    drawn = sampling.samples(reading.kb)
+    agreement = sampling.agreement(reading.kb) if drawn else None
+    return reading.page("spotcheck.html", drawn=drawn, sample=None, item=None, agreement=agreement)
+
+
+@router.post("/spot-check")
+def draw(posting: Posting, since: Field = "30d", n: Annotated[int, Form()] = 50) -> Response:
+    posting.need(Role.AUDITOR)
+    sample = sampling.draw(posting.kb, since=since, n=n)
+    return RedirectResponse(f"/spot-check/{sample.sample_id}", status_code=303)
+
+
+@router.get("/spot-check/{sample_id}")
+def spot_check(reading: Reading, sample_id: str) -> Response:
+    """The first claim of the sample that nobody has judged."""
+    reading.need(Role.AUDITOR)
+    with looking_up():
+        sample = sampling.open_sample(reading.kb, sample_id)
+    left = [one for one in sample.items if not one.answered]
+    return reading.page(
+        "spotcheck.html",
+        sample=sample,
+        item=left[0] if left else None,
+        agreement=None if left else sampling.agreement(reading.kb, sample_id=sample_id),
+        judgements=JUDGEMENTS,
+        done=len(sample.items) - len(left),
+    )
+
+
+@router.post("/spot-check/{sample_id}")
+def judge(posting: Posting, sample_id: str, item_id: Field, answer: Field) -> Response:
+    posting.need(Role.AUDITOR)
+    sampling.record_label(posting.kb, sample_id, item_id, answer, by=posting.caller.user)
+    return RedirectResponse(f"/spot-check/{sample_id}", status_code=303)
