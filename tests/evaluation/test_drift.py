@@ -1,4 +1,4 @@
-"""Drift from the audit log alone: series and metrics."""
+"""Drift from the audit log alone: series, alerts, metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import citewell
 from citewell.audit import EntryKind, SqliteLog
 from citewell.cli import app
 from citewell.core.access import Caller, Role
-from citewell.core.errors import AccessError, UsageError
+from citewell.core.config import Alerts, Config
+from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Status
 from citewell.evaluation.drift import drift, drift_lately
 from citewell.knowledge.home import KnowledgeBase
@@ -54,8 +55,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def opened(home: Path) -> KnowledgeBase:
-    return citewell.open(home, clock=Clock())
+def opened(home: Path, **alerts: object) -> KnowledgeBase:
+    return citewell.open(home, config=Config(alerts=Alerts(**alerts)), clock=Clock())  # type: ignore[arg-type]
 
 
 GOOD = [False] * 27 + [True] * 3
@@ -84,7 +85,7 @@ def test_shares_of_a_day_by_hand(home: Path) -> None:
 
 
 def test_a_mean_of_shares_is_between_none_and_all() -> None:
-    from citewell.evaluation.drift import _summed
+    from citewell.evaluation.drift.drifting import _summed
 
     for values in ([1.0] * 5 + [0.9], [0.0] * 5 + [0.1]):
         found = _summed("confidence", values)
@@ -118,9 +119,10 @@ def test_users_signals_count_and_evaluations_do_not(home: Path) -> None:
 
 
 def test_an_empty_log_has_no_points(home: Path) -> None:
-    with opened(home) as kb:
+    with opened(home, rules=("abstention > 0.3 @ 7d",)) as kb:
         found = drift(kb)
     assert (found.points, found.records) == ((), 0)
+    assert found.alerts[0].state == "not measured"
 
 
 def test_only_auditors_see_it_and_only_what_they_may_see(home: Path) -> None:
@@ -135,18 +137,52 @@ def test_only_auditors_see_it_and_only_what_they_may_see(home: Path) -> None:
             drift(kb, by="century")
 
 
+# --- alerts ---------------------------------------------------------------------------------------
+
+
+def test_a_rule_fires_over_its_own_window(home: Path) -> None:
+    fill(home, [GOOD, GOOD, GOOD, BAD])
+    rules = ("abstention > 0.3 @ 1d", "abstention>0.3@4d", "confidence < 0.7 @ 1d", "latency_ms > 9 @ 1d")
+    with opened(home, rules=rules) as kb:
+        states = {alert.rule: alert.state for alert in drift(kb, since="1d").alerts}
+    assert list(states.values()) == ["firing", "quiet", "firing", "not measured"]
+
+
+def test_too_few_records_are_not_measured(home: Path) -> None:
+    fill(home, [[True] * 19])
+    with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
+        assert drift(kb).alerts[0].state == "not measured"
+    fill(home, [[True]], first=50)
+    with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
+        assert drift(kb).alerts[0].state == "firing"
+
+
+@pytest.mark.parametrize(
+    "line", ["abstention", "abstention > much @ 7d", "weather > 0.3 @ 7d", "abstention = 1 @ 7d"]
+)
+def test_what_is_no_rule_is_refused(home: Path, line: str) -> None:
+    with opened(home, rules=(line,)) as kb, pytest.raises(ConfigError, match=r"alerts\.rules"):
+        drift(kb)
+
+
 def test_metrics_leave_no_entry(home: Path) -> None:
     fill(home, [BAD])
-    with opened(home) as kb:
+    with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
         size = SqliteLog(home / "audit.sqlite").size()
         found = drift_lately(kb)
         assert SqliteLog(home / "audit.sqlite").size() == size
     (abstention,) = [point for point in found.points if point.measure == "abstention"]
     assert (abstention.value, abstention.n, abstention.period) == (pytest.approx(2 / 3), 30, "7d")
+    assert [alert.state for alert in found.alerts] == ["firing"]
 
 
-def test_the_command_prints_a_column_a_period(home: Path) -> None:
+# --- the command ----------------------------------------------------------------------
+
+
+def test_the_command_prints_and_ends_with_five_when_an_alert_fires(home: Path) -> None:
     fill(home, [GOOD, BAD])
+    (home / "citewell.toml").write_text('[alerts]\nrules = ["abstention > 0.3 @ 52w"]\n')
     result = CliRunner().invoke(app, ["--home", str(home), "eval", "drift", "--since", "2026-01-01"])
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 5, result.output
+    assert "alert firing: abstention > 0.3 @ 52w: 0.383 over 60 records" in result.output
     assert "entailment_failures" in result.output

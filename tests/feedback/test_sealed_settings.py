@@ -10,7 +10,7 @@ import pytest
 from tests.feedback.conftest import Room
 
 from citewell.audit.entries import EntryKind
-from citewell.core.config import Config, Feedback, Retention, Server
+from citewell.core.config import Alerts, Config, Feedback, Retention, Server
 from citewell.knowledge.home import KnowledgeBase
 
 REQUEST = f"req_{1:024d}"
@@ -21,6 +21,9 @@ def under(secret: str) -> Config:
         escalate=f"tell --token {secret}",
         feedback=Feedback(rephrase_window_s=7.0),
         server=Server(port=9000),
+        alerts=Alerts(
+            rules=("share of ABSTAIN > 0.5",),
+        ),
     )
 
 

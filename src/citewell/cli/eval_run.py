@@ -131,14 +131,16 @@ def gate(
 
 @command(evaluation)
 def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week") -> Found:
-    """Show how quality changes over time: confidence, failures, abstention, signals and latency.
+    """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
+    if an alert fires.
 
     --by: day or week.
     """
     from citewell.evaluation import drift as drifting
 
     moved = drifting.drift(kb, since=since, by=by)
-    return Found(moved, lambda: _tell_drift(moved))
+    firing = any(one.state == "firing" for one in moved.alerts)
+    return Found(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
 
 
 def _tell_drift(moved: Drift) -> None:
@@ -152,6 +154,8 @@ def _tell_drift(moved: Drift) -> None:
             for measure in sorted({point.measure for point in moved.points})
         ]
         columns([("measure", *periods), *rows])
+    for one in moved.alerts:
+        say(f"alert {one.state}: {one.text}")
 
 
 def _cell(point: Point | None) -> str:

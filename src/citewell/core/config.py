@@ -20,8 +20,8 @@ from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
-LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies"}
-OPERATION = ("server", "proxy", "feedback", "escalate")
+LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
+OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}"
@@ -235,6 +235,14 @@ class Feedback(Record, frozen=True, kw_only=True):
     correction_window_s: float = 600.0
 
 
+class Alerts(Record, frozen=True, kw_only=True):
+    """``rules`` as :mod:`citewell.evaluation.drift.drifting` reads them (without blanks in a variable);
+    ``least`` records a rule needs."""
+
+    rules: tuple[str, ...] = ()
+    least: int = 20
+
+
 class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
@@ -259,6 +267,7 @@ class Config(Record, frozen=True, kw_only=True):
     feedback: Feedback = Feedback()
     server: Server = Server()
     proxy: Proxy = Proxy()
+    alerts: Alerts = Alerts()
 
     @property
     def sealed(self) -> dict[str, Any]:

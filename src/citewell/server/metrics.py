@@ -103,8 +103,8 @@ class Metrics:
 
 
 class Quality(Collector):
-    """Read from the log when it is asked for: its size, and quality over the last week, kept for five
-    minutes. The same in every worker. What was not measured is left out."""
+    """Read from the log when it is asked for: its size, and quality over the last week with the alerts that
+    fire, kept for five minutes. The same in every worker. What was not measured is left out."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb, self._lock = kb, threading.Lock()
@@ -123,10 +123,14 @@ class Quality(Collector):
         window = ("measure", "window")
         quality = GaugeMetricFamily("citewell_drift", "Quality by the audit log", labels=window)
         records = GaugeMetricFamily("citewell_drift_records", "Records behind it", labels=window)
+        firing = GaugeMetricFamily("citewell_alert_firing", "1 while an alert rule fires", labels=("rule",))
         for point in moved.points:
             quality.add_metric((point.measure, point.period), point.value)
             records.add_metric((point.measure, point.period), point.n)
-        yield from (quality, records)
+        for alert in moved.alerts:
+            if alert.state != "not measured":
+                firing.add_metric((alert.rule,), alert.state == "firing")
+        yield from (quality, records, firing)
 
     def describe(self) -> Iterable[Metric]:
         return ()  # naming them must not read the log

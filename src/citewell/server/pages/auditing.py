@@ -1,6 +1,6 @@
 """For auditors. ``/audit``: questions to the log as filters whose address can be shared, counts and export of
 all that; one record as its whole chain, its replay, and the integrity of the log itself. ``/health``: how
-quality moved, by the log alone: trends with intervals; and whether the calibration card
+quality moved, by the log alone: trends with intervals, alerts; and whether the calibration card
 still fits what is in use."""
 
 from __future__ import annotations

@@ -1,29 +1,32 @@
-"""Drift: what the audit log alone says of quality over time.
+"""Drift: what the audit log alone says of quality over time, and what to be alarmed about.
 
-In: a home, as one of its auditors sees it. Out: :class:`Drift`, values by period. What evaluations asked is
-left out; of the records no personal text is looked at. Knows nothing about terminals, charts or HTTP.
+In: a home, as one of its auditors sees it. Out: :class:`Drift`, values by period and alerts. What evaluations
+asked is left out. Knows nothing about terminals, charts or HTTP.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
-from citewell.core.errors import UsageError
-from citewell.core.records import Decision, Record, Status
+from citewell.core.errors import ConfigError, UsageError
+from citewell.core.records import Record
+from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Told
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.knowledge.home import KnowledgeBase
 
 WINDOW = "7d"
 """Of the metrics."""
+_RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 
 
 class Point(Record, frozen=True, kw_only=True):
@@ -38,6 +41,16 @@ class Point(Record, frozen=True, kw_only=True):
     high: float | None
 
 
+class Alert(Record, frozen=True, kw_only=True):
+    """A rule and what it saw. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
+
+    rule: str
+    state: str
+    value: float | None
+    n: int
+    text: str
+
+
 class Drift(Record, frozen=True, kw_only=True):
     """What became of the records since then."""
 
@@ -45,76 +58,7 @@ class Drift(Record, frozen=True, kw_only=True):
     since: str
     records: int
     points: tuple[Point, ...]
-
-
-Body = Mapping[str, Any]
-
-
-class Told(Record, frozen=True, kw_only=True):
-    """One record: when, its body, and what users signalled about it."""
-
-    timestamp: str
-    body: dict[str, Any]
-    signals: tuple[str, ...] = ()
-    error: bool = False
-
-
-Look = Callable[[Told], float | None]
-"""A value of one record; None where it has none."""
-
-
-def _of_answers(holds: Callable[[Body], bool]) -> Look:
-    return lambda told: None if told.error else float(holds(told.body))
-
-
-def _of_claims(holds: Callable[[Sequence[Body]], bool]) -> Look:
-    """Of answers that have claims."""
-    return lambda told: float(holds(told.body["claims"])) if told.body["claims"] and not told.error else None
-
-
-def _any(status: Status) -> Callable[[Sequence[Body]], bool]:
-    return lambda claims: any(claim["verdict"]["status"] == status.value for claim in claims)
-
-
-def _broken(claims: Sequence[Body]) -> bool:
-    verdicts = [
-        verdict
-        for claim in claims
-        for verdict in (claim["verdict"], *(c.get("verdict") for c in claim.get("citations", ())))
-    ]
-    return any(verdict and verdict["status"] == Status.BROKEN.value for verdict in verdicts)
-
-
-def _part(name: str) -> Look:
-    def look(told: Told) -> float | None:
-        report = told.body.get("confidence_report") or {}
-        value = report.get(name)
-        return value["value"] if isinstance(value, dict) else value
-
-    return look
-
-
-NEGATIVE = frozenset({"thumbs_down", "rephrased_query", "follow_up_correction", "no_engagement"})
-SHARES: Mapping[str, Look] = {
-    "abstention": _of_answers(lambda body: body["response_decision"] == Decision.ABSTAIN.value),
-    "gate_failures": _of_answers(lambda body: body.get("failure_reason") == "relevance_gate_failed"),
-    "entailment_failures": _of_claims(_any(Status.UNSUPPORTED)),
-    "contradictions": _of_claims(_any(Status.CONTRADICTED)),
-    "broken_citations": _of_claims(_broken),
-    "unchecked": _of_claims(_any(Status.UNCHECKED)),
-    "errors": lambda told: float(told.error),
-    "negative_signals": lambda told: None if told.error else float(not NEGATIVE.isdisjoint(told.signals)),
-    "thumbs_up": lambda told: None if told.error else float("thumbs_up" in told.signals),
-}
-"""Shares of records: each counts once, however many claims it has."""
-MEANS: Mapping[str, Look] = {
-    "confidence": _part("overall"),
-    "retrieval": _part("retrieval_score"),
-    "entailment": _part("entailment_score"),
-    "hallucination_gap": _part("hallucination_gap"),
-}
-MEDIANS: Mapping[str, Look] = {"latency_ms": lambda told: told.body.get("latency_ms", {}).get("total")}
-MEASURES: Mapping[str, Look] = {**SHARES, **MEANS, **MEDIANS}
+    alerts: tuple[Alert, ...]
 
 
 def _week(day: str) -> str:
@@ -129,7 +73,7 @@ BY: Mapping[str, Callable[[str], str]] = {
 
 
 def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week") -> Drift:
-    """Raises AccessError for anybody but auditors and admins, UsageError."""
+    """Raises AccessError for anybody but auditors and admins, UsageError, ConfigError for an alert rule."""
     kb.caller.must(Role.AUDITOR, to="see how quality moves")
     if by not in BY:
         raise UsageError(f"unknown period {by!r}", hint=f"use one of {', '.join(BY)}")
@@ -145,25 +89,34 @@ def drift_lately(kb: KnowledgeBase) -> Drift:
 def _drift(
     kb: KnowledgeBase, since: str, by: str, period: Callable[[str], str], *, reader: str | None
 ) -> Drift:
-    start = moment(since, kb.now())
-    told = _read(kb, start, reader=reader)
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in told:
-        for measure, look in MEASURES.items():
-            if (value := look(one)) is not None:
-                values[measure, period(one.timestamp)].append(float(value))
+    rules, start = _rules(kb), moment(since, kb.now())
+    told = _read(kb, min(start, *(rule.since for rule in rules)) if rules else start, reader=reader)
+    values = _values(told, start, period)
     return Drift(
         by=by,
         since=start,
-        records=len(told),
+        records=sum(one.timestamp >= start for one in told),
         points=tuple(
             Point(period=when, measure=measure, n=len(found), **_summed(measure, found)._asdict())
             for (measure, when), found in sorted(values.items())
         ),
+        alerts=_alerts(kb, rules, told),
     )
 
 
 # --- reading --------------------------------------------------------------------------------------
+
+
+def _values(
+    told: Sequence[Told], since: str, period: Callable[[str], str]
+) -> dict[tuple[str, str], list[float]]:
+    """Single values by measure and period."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in told:
+        for measure, look in MEASURES.items() if one.timestamp >= since else ():
+            if (value := look(one)) is not None:
+                found[measure, period(one.timestamp)].append(float(value))
+    return found
 
 
 def _read(kb: KnowledgeBase, since: str, *, reader: str | None) -> list[Told]:
@@ -212,3 +165,49 @@ def _median(ordered: NDArray[np.float64]) -> _Sum:
     if first < 0 or last >= n:
         return _Sum(value)
     return _Sum(value, float(ordered[first]), float(ordered[last]))
+
+
+# --- alerts ---------------------------------------------------------------------------------------
+
+
+class _Rule(NamedTuple):
+    """``since`` is when its window begins."""
+
+    line: str
+    measure: str
+    above: bool
+    threshold: float
+    since: str
+
+
+def _rules(kb: KnowledgeBase) -> list[_Rule]:
+    """``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last seven days abstained.
+    Raises ConfigError for a line that is not a rule."""
+    found = []
+    for line in kb.config.alerts.rules:
+        match = _RULE.fullmatch(line)
+        if match is None:
+            raise ConfigError(f"alerts.rules: {line!r} is not a rule", hint='write "abstention > 0.3 @ 7d"')
+        measure, direction, threshold, window = match.groups()
+        if measure not in MEASURES:
+            raise ConfigError(
+                f"alerts.rules: unknown measure {measure!r}", hint=f"use one of {', '.join(MEASURES)}"
+            )
+        since = moment(window, kb.now())
+        found.append(_Rule(" ".join(line.split()), measure, direction == ">", float(threshold), since))
+    return found
+
+
+def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], told: Sequence[Told]) -> tuple[Alert, ...]:
+    """Each fires on the value itself, where there are enough records for one."""
+    found, least = [], kb.config.alerts.least
+    for rule in rules:
+        values = _values(told, rule.since, lambda timestamp: "").get((rule.measure, ""), [])
+        value, n = _summed(rule.measure, values).value if values else None, len(values)
+        if value is None or n < least:
+            state, words = "not measured", f"{n} records, {least} are needed"
+        else:
+            beyond = value > rule.threshold if rule.above else value < rule.threshold
+            state, words = "firing" if beyond else "quiet", f"{value:.3g} over {n} records"
+        found.append(Alert(rule=rule.line, state=state, value=value, n=n, text=f"{rule.line}: {words}"))
+    return tuple(found)
