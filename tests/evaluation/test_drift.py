@@ -1,11 +1,14 @@
-"""Drift from the audit log alone: series, alerts, metrics."""
+"""Drift from the audit log alone: series, change points, alerts, metrics, the canary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 from benchmarks.sample_records import some_record
 from typer.testing import CliRunner
@@ -16,8 +19,9 @@ from citewell.cli import app
 from citewell.core.access import Caller, Role
 from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
-from citewell.core.records import Status
-from citewell.evaluation.drift import drift, drift_lately
+from citewell.core.records import Case, CaseSpan, Status
+from citewell.evaluation.drift import canary, drift, drift_lately
+from citewell.evaluation.drift.series import change_points
 from citewell.knowledge.home import KnowledgeBase
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -63,6 +67,42 @@ GOOD = [False] * 27 + [True] * 3
 BAD = [False] * 10 + [True] * 20
 
 
+# --- change points --------------------------------------------------------------------------------
+
+
+def test_a_step_is_found_where_it_is_and_nothing_else() -> None:
+    draw = np.random.default_rng(1)
+    periods = [(f"{n:02d}", draw.random(40) < (0.1 if n < 6 else 0.5)) for n in range(10)]
+    (found,) = change_points({"abstention": [(p, list(map(float, v))) for p, v in periods]})
+    assert (found.period, found.measure) == ("06", "abstention")
+    assert found.before < 0.2 < 0.4 < found.after
+    assert found.p < 0.01
+
+
+def test_two_steps_are_both_found() -> None:
+    draw = np.random.default_rng(2)
+    levels = [0.9] * 4 + [0.6] * 4 + [0.8] * 4
+    series = [(f"{n:02d}", list(draw.normal(level, 0.05, 30))) for n, level in enumerate(levels)]
+    assert [change.period for change in change_points({"confidence": series})] == ["04", "08"]
+
+
+def test_noise_is_no_change_over_many_series() -> None:
+    """300 series of noise: at a level of .01 for all of them together, hardly ever one."""
+    draw = np.random.default_rng(3)
+    series = {
+        str(k): [(f"{n:02d}", list((draw.random(25) < 0.3).astype(float))) for n in range(8)]
+        for k in range(300)
+    }
+    assert len(change_points(series)) <= 1
+
+
+def test_too_few_or_no_values_are_no_change() -> None:
+    assert change_points({}) == ()
+    assert change_points({"m": [("1", [0.0] * 19), ("2", [1.0] * 19)]}) == ()
+    assert change_points({"m": [("1", [0.0] * 50), ("2", [0.0] * 50)]}) == ()
+    assert len(change_points({"m": [("1", [0.0] * 20), ("2", [1.0] * 20)]})) == 1
+
+
 # --- series ---------------------------------------------------------------------------------------
 
 
@@ -103,6 +143,15 @@ def test_a_week_begins_on_monday_and_older_records_are_left_out(home: Path) -> N
     assert found.records == 8 * 30
 
 
+def test_a_change_is_told_with_its_day(home: Path) -> None:
+    fill(home, [GOOD, GOOD, GOOD, BAD, BAD])
+    with opened(home) as kb:
+        found = drift(kb, by="day")
+    changed = {change.measure: change for change in found.changes}
+    assert changed["abstention"].period == "2026-11-19"
+    assert changed["confidence"].after < changed["confidence"].before
+
+
 def test_users_signals_count_and_evaluations_do_not(home: Path) -> None:
     fill(home, [[False] * 4])
     fill(home, [[True] * 50], user="evaluation", first=100)
@@ -121,7 +170,7 @@ def test_users_signals_count_and_evaluations_do_not(home: Path) -> None:
 def test_an_empty_log_has_no_points(home: Path) -> None:
     with opened(home, rules=("abstention > 0.3 @ 7d",)) as kb:
         found = drift(kb)
-    assert (found.points, found.records) == ((), 0)
+    assert (found.points, found.changes, found.records) == ((), (), 0)
     assert found.alerts[0].state == "not measured"
 
 
@@ -176,7 +225,58 @@ def test_metrics_leave_no_entry(home: Path) -> None:
     assert [alert.state for alert in found.alerts] == ["firing"]
 
 
-# --- the command ----------------------------------------------------------------------
+# --- the canary, the command ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("drifting")
+    (folder / "papers").mkdir()
+    (folder / "papers" / "harbour.md").write_text("# Harbour\n\nThe harbour of Lindau was opened in 1856.\n")
+    home = folder / "home"
+    assert CliRunner().invoke(app, ["--home", str(home), "ingest", str(folder / "papers")]).exit_code == 0
+    return home
+
+
+def test_the_canary_is_measured_sealed_and_drawn_with_the_rest(reading: Path, tmp_path: Path) -> None:
+    span = CaseSpan(document="papers/harbour.md", quote="opened  in 1856")  # as a run reads it: words count
+    cases = (
+        Case(id="1", question="When was the harbour of Lindau opened?", spans=(span,)),
+        Case(id="2", question="no span"),
+        Case(id="3", question="lost", spans=(CaseSpan(document="papers/none.md", quote="x"),)),
+    )
+    file = tmp_path / "cases.jsonl"
+    file.write_bytes(b"\n".join(msgspec.json.encode(case) for case in cases))
+    result = CliRunner().invoke(
+        app, ["--home", str(reading), "eval", "drift", "--by", "day", "--canary", str(file), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    points = {p["measure"]: p for p in json.loads(result.stdout)["points"]}
+    assert (points["canary_hit"]["value"], points["canary_hit"]["n"]) == (1.0, 1)
+    assert "no document 'papers/none.md'" in result.stderr
+    with citewell.open(reading) as kb:
+        assert (canary(kb, cases).n, canary(kb, cases).unscored) == (
+            1,
+            1,
+        )  # a case without spans is not asked
+        with pytest.raises(UsageError):
+            canary(kb, (Case(id="2", question="no span"),))
+
+
+def test_a_canary_that_finds_nothing_is_not_precise_and_another_file_is_another_series(reading: Path) -> None:
+    span = CaseSpan(document="papers/harbour.md", quote="opened in 1856")
+    found = Case(id="1", question="When was the harbour of Lindau opened?", spans=(span,))
+    lost = Case(id="2", question="Who invented the telephone exchange of Budapest?", spans=(span,))
+    with citewell.open(reading) as kb:
+        assert canary(kb, (lost,)).precision == 0.0
+        assert canary(kb, (found, lost)).precision == 0.5
+        assert canary(kb, (found,)).precision == 1.0
+        points = {point.measure: point for point in drift(kb, by="day").points}
+        metrics = {point.measure: point.value for point in drift_lately(kb).points}
+    hit = points["canary_hit"]
+    assert (hit.value, hit.n, hit.high) == (1.0, 1, 1.0)
+    assert hit.low == pytest.approx(0.025)  # one of one is no certainty
+    assert metrics["canary_precision"] == 1.0
 
 
 def test_the_command_prints_and_ends_with_five_when_an_alert_fires(home: Path) -> None:

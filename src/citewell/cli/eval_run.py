@@ -130,14 +130,23 @@ def gate(
 
 
 @command(evaluation)
-def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week") -> Found:
+def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path | None = None) -> Found:
     """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
     if an alert fires.
 
     --by: day or week.
+    --canary CASES: First measure retrieval on these cases and seal the result.
     """
     from citewell.evaluation import drift as drifting
+    from citewell.evaluation.cases import load_cases
 
+    if canary is not None:
+        found = drifting.canary(kb, load_cases(canary))
+        aside(
+            f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {found.precision:.2f}"
+        )
+        for note in found.notes:
+            aside(f"note: {note}")
     moved = drifting.drift(kb, since=since, by=by)
     firing = any(one.state == "firing" for one in moved.alerts)
     return Found(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
@@ -154,6 +163,11 @@ def _tell_drift(moved: Drift) -> None:
             for measure in sorted({point.measure for point in moved.points})
         ]
         columns([("measure", *periods), *rows])
+    for change in moved.changes:
+        say(
+            f"changed: {change.measure} from {change.before:.3g} to {change.after:.3g}"
+            f" as of {change.period} (p {change.p:.2g})"
+        )
     for one in moved.alerts:
         say(f"alert {one.state}: {one.text}")
 

@@ -1,5 +1,13 @@
-"""Quality over time: what the log says of it, and which alerts fire."""
+"""Quality over time: what the log says of it, where it changed, which alerts fire."""
 
-from citewell.evaluation.drift.drifting import BY, Drift, Point, drift, drift_lately
+from citewell.evaluation.drift.drifting import (
+    BY,
+    Canary,
+    Drift,
+    Point,
+    canary,
+    drift,
+    drift_lately,
+)
 
-__all__ = ["BY", "Drift", "Point", "drift", "drift_lately"]
+__all__ = ["BY", "Canary", "Drift", "Point", "canary", "drift", "drift_lately"]

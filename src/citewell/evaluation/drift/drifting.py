@@ -1,7 +1,8 @@
-"""Drift: what the audit log alone says of quality over time, and what to be alarmed about.
+"""Drift: what the audit log alone says of quality over time, where it changed, and what to be alarmed about.
 
-In: a home, as one of its auditors sees it. Out: :class:`Drift`, values by period and alerts. What evaluations
-asked is left out. Knows nothing about terminals, charts or HTTP.
+In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period,
+change points and alerts; the canary's retrieval, measured and sealed, so that
+it stands in the log too. What evaluations asked is left out. Knows nothing about terminals, charts or HTTP.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +20,23 @@ from numpy.typing import NDArray
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
 from citewell.core.errors import ConfigError, UsageError
-from citewell.core.records import Record
-from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Told
+from citewell.core.records import Case, Record
+from citewell.evaluation.cases import hash_cases
+from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, Told, change_points
 from citewell.evaluation.intervals import clopper_pearson
+from citewell.evaluation.judging import hits
+from citewell.evaluation.pipelines import located_in
 from citewell.knowledge.home import KnowledgeBase
 
+CANARY = "canary retrieval"
+CANARY_HIT, CANARY_PRECISION = CANARY_MEASURES = ("canary_hit", "canary_precision")
 WINDOW = "7d"
 """Of the metrics."""
 _RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 
 
 class Point(Record, frozen=True, kw_only=True):
-    """``value`` is a share, a mean (confidence and its parts) or a median (latency), with its 95 %
+    """``value`` is a share, a mean (confidence and its parts, canary) or a median (latency), with its 95 %
     interval; ``period`` is its first day."""
 
     period: str
@@ -58,7 +64,20 @@ class Drift(Record, frozen=True, kw_only=True):
     since: str
     records: int
     points: tuple[Point, ...]
+    changes: tuple[Change, ...]
     alerts: tuple[Alert, ...]
+
+
+class Canary(Record, frozen=True, kw_only=True):
+    """Of the cases that have spans; ``unscored`` are those whose spans stand nowhere, ``notes`` say which.
+    ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
+    relevant passages that hold evidence, 0 where there is none: finding nothing is no precision."""
+
+    hit: float
+    precision: float
+    n: int
+    unscored: int
+    notes: tuple[str, ...] = ()
 
 
 def _week(day: str) -> str:
@@ -90,37 +109,51 @@ def _drift(
     kb: KnowledgeBase, since: str, by: str, period: Callable[[str], str], *, reader: str | None
 ) -> Drift:
     rules, start = _rules(kb), moment(since, kb.now())
-    told = _read(kb, min(start, *(rule.since for rule in rules)) if rules else start, reader=reader)
-    values = _values(told, start, period)
+    log = _read(kb, [start, *(rule.since for rule in rules)], reader=reader)
+    series: dict[str, list[tuple[str, list[float]]]] = defaultdict(list)
+    for (measure, when), values in sorted(log.values(start, period).items()):
+        series[measure].append((when, values))
     return Drift(
         by=by,
         since=start,
-        records=sum(one.timestamp >= start for one in told),
+        records=sum(one.timestamp >= start for one in log.told),
         points=tuple(
-            Point(period=when, measure=measure, n=len(found), **_summed(measure, found)._asdict())
-            for (measure, when), found in sorted(values.items())
+            Point(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
+            for measure, periods in series.items()
+            for when, values in periods
         ),
-        alerts=_alerts(kb, rules, told),
+        changes=change_points(series),
+        alerts=_alerts(kb, rules, log),
     )
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _values(
-    told: Sequence[Told], since: str, period: Callable[[str], str]
-) -> dict[tuple[str, str], list[float]]:
-    """Single values by measure and period."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in told:
-        for measure, look in MEASURES.items() if one.timestamp >= since else ():
-            if (value := look(one)) is not None:
-                found[measure, period(one.timestamp)].append(float(value))
-    return found
+class _Log(NamedTuple):
+    """Records, and the canary's runs of the newest case file (when, and the entry's body): what other
+    questions brought is no change in quality."""
+
+    told: list[Told]
+    canary: list[tuple[str, dict[str, Any]]]
+
+    def values(self, since: str, period: Callable[[str], str]) -> dict[tuple[str, str], list[float]]:
+        """Single values by measure and period."""
+        found: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for one in self.told:
+            for measure, look in MEASURES.items() if one.timestamp >= since else ():
+                if (value := look(one)) is not None:
+                    found[measure, period(one.timestamp)].append(float(value))
+        for timestamp, body in self.canary:
+            if timestamp >= since:
+                found[CANARY_HIT, period(timestamp)] += body["hit"]
+                found[CANARY_PRECISION, period(timestamp)] += body["precision"]
+        return found
 
 
-def _read(kb: KnowledgeBase, since: str, *, reader: str | None) -> list[Told]:
-    """Newest first, without what evaluations asked."""
+def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _Log:
+    """From the earliest of ``starts``, oldest first, without what evaluations asked."""
+    since = min(starts)
     signals: dict[str, list[str]] = defaultdict(list)
     for request, signal in kb.audit.signals(since):
         signals[request].append(signal)
@@ -131,7 +164,8 @@ def _read(kb: KnowledgeBase, since: str, *, reader: str | None) -> list[Told]:
             continue
         said = tuple(signals.get(body["request_id"], ()))
         told.append(Told(timestamp=body["timestamp"], body=body, signals=said, error=bool(body.get("error"))))
-    return told
+    runs = [(entry.timestamp, body) for entry, body in kb.audit.evaluations(CANARY)]
+    return _Log(told[::-1], [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]])
 
 
 class _Sum(NamedTuple):
@@ -141,7 +175,7 @@ class _Sum(NamedTuple):
 
 
 def _summed(measure: str, values: Sequence[float]) -> _Sum:
-    if measure in SHARES:
+    if measure in SHARES or measure == CANARY_HIT:
         low, high = clopper_pearson(int(sum(values)), len(values))
         return _Sum(sum(values) / len(values), low, high)
     array = np.asarray(values, dtype=np.float64)
@@ -183,26 +217,26 @@ class _Rule(NamedTuple):
 def _rules(kb: KnowledgeBase) -> list[_Rule]:
     """``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last seven days abstained.
     Raises ConfigError for a line that is not a rule."""
-    found = []
+    known, found = (*MEASURES, *CANARY_MEASURES), []
     for line in kb.config.alerts.rules:
         match = _RULE.fullmatch(line)
         if match is None:
             raise ConfigError(f"alerts.rules: {line!r} is not a rule", hint='write "abstention > 0.3 @ 7d"')
         measure, direction, threshold, window = match.groups()
-        if measure not in MEASURES:
+        if measure not in known:
             raise ConfigError(
-                f"alerts.rules: unknown measure {measure!r}", hint=f"use one of {', '.join(MEASURES)}"
+                f"alerts.rules: unknown measure {measure!r}", hint=f"use one of {', '.join(known)}"
             )
         since = moment(window, kb.now())
         found.append(_Rule(" ".join(line.split()), measure, direction == ">", float(threshold), since))
     return found
 
 
-def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], told: Sequence[Told]) -> tuple[Alert, ...]:
+def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], log: _Log) -> tuple[Alert, ...]:
     """Each fires on the value itself, where there are enough records for one."""
     found, least = [], kb.config.alerts.least
     for rule in rules:
-        values = _values(told, rule.since, lambda timestamp: "").get((rule.measure, ""), [])
+        values = log.values(rule.since, lambda timestamp: "").get((rule.measure, ""), [])
         value, n = _summed(rule.measure, values).value if values else None, len(values)
         if value is None or n < least:
             state, words = "not measured", f"{n} records, {least} are needed"
@@ -211,3 +245,35 @@ def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], told: Sequence[Told]) -> 
             state, words = "firing" if beyond else "quiet", f"{value:.3g} over {n} records"
         found.append(Alert(rule=rule.line, state=state, value=value, n=n, text=f"{rule.line}: {words}"))
     return tuple(found)
+
+
+# --- the canary -----------------------------------------------------------------------------------
+
+
+def canary(kb: KnowledgeBase, cases: Sequence[Case]) -> Canary:
+    """Retrieval for every case that has spans, now; sealed. Raises UsageError when none has."""
+    hit: list[float] = []
+    precision: list[float] = []
+    notes: list[str] = []
+    for case in cases:
+        if not case.spans:
+            continue
+        located = located_in(kb, case)
+        if located.problem:
+            notes.append(f"case {case.id}: {located.problem}")
+            continue
+        relevant = [p for p in kb.search(case.question, groups=case.groups) if p.relevant]
+        right, _ = hits(located, relevant)
+        hit.append(float(any(right)))
+        precision.append(sum(right) / max(len(right), 1))
+    if not hit:
+        raise UsageError("no case has a span in these documents", hint="retrieval is judged by spans")
+    body = {"measure": CANARY, "cases": hash_cases(cases), "hit": hit, "precision": precision}
+    kb.audit.note_evaluation({**body, "config_hash": kb.config.hash})
+    return Canary(
+        hit=sum(hit) / len(hit),
+        precision=sum(precision) / len(precision),
+        n=len(hit),
+        unscored=len(notes),
+        notes=tuple(notes),
+    )

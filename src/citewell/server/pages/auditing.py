@@ -1,6 +1,6 @@
 """For auditors. ``/audit``: questions to the log as filters whose address can be shared, counts and export of
 all that; one record as its whole chain, its replay, and the integrity of the log itself. ``/health``: how
-quality moved, by the log alone: trends with intervals, alerts; and whether the calibration card
+quality moved, by the log alone: trends with intervals, changes, alerts; and whether the calibration card
 still fits what is in use."""
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ TRENDS = {
         *("entailment_failures", "contradictions", "broken_citations", "unchecked", "hallucination_gap"),
     ),
     "User feedback": ("negative_signals", "thumbs_up"),
+    "Canary questions": ("canary_hit", "canary_precision"),
     "Time to answer": ("latency_ms",),
 }
 """What is drawn together; a measure that nobody took is said to be none."""
