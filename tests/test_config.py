@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from citewell.core.access import Role
 from citewell.core.config import Config, keys, load
 from citewell.core.errors import ConfigError
 from citewell.core.ports import Form
@@ -91,6 +92,7 @@ def test_a_wrong_value_is_refused(tmp_path: Path, text: str) -> None:
         ("retrieval.isolation", "shared, strict"),
         ("writer.form", "auto, grammar, native, schema, inline"),
         ("writer.dialect", "lark, gbnf"),
+        ("server.oidc_role", 'asker, curator, auditor, admin, ""'),
     ],
 )
 def test_a_word_that_a_key_does_not_take_is_refused_with_those_it_takes(
@@ -107,10 +109,12 @@ def test_a_word_that_a_key_does_not_take_is_refused_with_those_it_takes(
         load(None, {f"CITEWELL_{section}_{name}".upper(): word.strip('"')})
 
 
-def test_the_words_of_forms_are_those_there_are() -> None:
+def test_the_words_of_forms_and_roles_are_those_there_are() -> None:
     assert load(None, {}).writer.form == AUTO
     for form in Form:
         load(None, {"CITEWELL_WRITER_FORM": form.value})
+    for role in Role:
+        load(None, {"CITEWELL_SERVER_OIDC_ROLE": role.value})
 
 
 def test_every_key_and_default_is_documented() -> None:

@@ -187,7 +187,8 @@ class Server(Record, frozen=True, kw_only=True):
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
     more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question
     or check ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
-    ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit.
+    ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
+    keeps its keys at another host.
     """
 
     host: str = "127.0.0.1"
@@ -205,6 +206,13 @@ class Server(Record, frozen=True, kw_only=True):
     max_upload_mb: int = 50
     stream_keep_s: float = 300.0
     session_hours: float = 12.0
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    oidc_jwks: str = ""
+    oidc_user: str = "sub"
+    oidc_groups: str = "groups"
+    oidc_roles: str = "roles"
+    oidc_role: Literal["asker", "curator", "auditor", "admin", ""] = "asker"
     otel_documents: bool = False
 
 

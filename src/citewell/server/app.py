@@ -48,7 +48,7 @@ def create_app(
     leave: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
-    key was ever made, whoever comes is the owner. When it is stopped, work has
+    key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
     ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and
     where the process has not ended so long after."""
     here = Site(kb, local=local)

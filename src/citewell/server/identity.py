@@ -1,10 +1,10 @@
-"""Who asks: the holder of a key, a signed-in browser, or the owner at this machine.
+"""Who asks: the holder of a key or a token, a signed-in browser, or the owner at this machine.
 
 In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 nobody known, 403 not allowed,
 429 too often). Knows nothing about what routes do.
 
-Without any key, a request over loopback is the owner's. That holds only for one that came straight from this
-machine: what a proxy passed on is never the owner's.
+Without any key and without an issuer, a request over loopback is the owner's. That holds only for one that
+came straight from this machine: what a proxy passed on is never the owner's.
 
 A signed-in browser has a cookie that names the key it was opened with, and a token that its forms carry.
 Nothing is stored of an open session: it ends with its time, with its key, or when its browser signs out
@@ -26,9 +26,11 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from citewell.core.access import Caller, Role
+from citewell.core.identity import hash_value
 from citewell.server.guards import SAFE
 from citewell.server.keys import PREFIX, Scope
 from citewell.server.limits import Buckets
+from citewell.server.oidc import IssuerError
 from citewell.server.problems import Problem, forbidden
 from citewell.server.site import Site, site
 
@@ -144,15 +146,29 @@ def _known(request: Request, here: Site) -> Known:
         return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
     if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the login page
         _slowly(here.strangers, _address(request))
-    raise _nobody("send an API key as `Authorization: Bearer KEY`")
+    raise _nobody("send an API key or access token as `Authorization: Bearer ...`")
 
 
 def _bearer(request: Request, here: Site, credential: str) -> Known:
-    key = here.keys.check(credential)
-    if key is not None:
-        return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
+    if credential.startswith(PREFIX):
+        key = here.keys.check(credential)
+        if key is not None:
+            return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
+    elif (holder := _holder(request, here, credential)) is not None:
+        return Known(caller=holder, credential=f"oidc:{hash_value(holder.user).partition(':')[2][:12]}")
     _slowly(here.strangers, _address(request))
-    raise _nobody("the key is unknown, expired or revoked")
+    raise _nobody("the key or token is unknown, expired, revoked, or not for this server")
+
+
+def _holder(request: Request, here: Site, token: str) -> Caller | None:
+    if here.issuer is None:
+        return None
+    try:
+        return here.issuer.caller(token)
+    except IssuerError as error:
+        _slowly(here.strangers, _address(request))
+        title = "the signing keys of the token issuer could not be fetched"
+        raise Problem(503, title, hint=error.hint, retryable=True) from error
 
 
 def _session(request: HTTPConnection, here: Site) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ _CLOSING_S = 3.0
 def refuse(home: Path, config: Config) -> None:
     """Raises ConfigError for a way of serving that is not safe."""
     settings = config.server
-    if not is_loopback(settings.host) and not ApiKeys(home).any():
+    if not is_loopback(settings.host) and not settings.oidc_issuer and not ApiKeys(home).any():
         raise ConfigError(
             f"{settings.host} can be reached from other machines, and no API key exists yet",
             hint="create one with `citewell keys create --user U --role admin`, or serve on 127.0.0.1",

@@ -105,7 +105,7 @@ def add_schemas(document: dict[str, Any]) -> dict[str, Any]:
     components = document.setdefault("components", {})
     components["schemas"] = {**components.get("schemas", {}), **found}
     components["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer", "description": "An API key."}
+        "key": {"type": "http", "scheme": "bearer", "description": "An API key or an OIDC access token."}
     }
     document["security"] = [{"key": []}, {}]
     return document

@@ -22,6 +22,7 @@ from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Deadline, Work
 from citewell.server.logs import log
 from citewell.server.metrics import Metrics
+from citewell.server.oidc import Issuer
 from citewell.server.problems import Problem
 from citewell.server.streams import Streams
 from citewell.server.telemetry import telemetry
@@ -52,6 +53,7 @@ class Site:
         self.strangers = Buckets(60, 30)
         self.streams = Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay)
         self.telemetry = telemetry(documents=settings.otel_documents, writer=kb.config.generator)
+        self.issuer = Issuer(settings) if settings.oidc_issuer else None
         self.pictures = Pictures(kb.config.documents)
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
@@ -110,9 +112,9 @@ class Site:
 
     @property
     def open(self) -> bool:
-        """Nobody ever made a key: the one at this machine is the owner. Where the
+        """Nobody ever made a key and no issuer is configured: the one at this machine is the owner. Where the
         file of the keys is gone, the log still has their entries."""
-        if not self.local:
+        if not self.local or self.settings.oidc_issuer:
             return False
         if not self._keyed and self.keys.any():
             self._keyed = True
