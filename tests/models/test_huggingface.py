@@ -125,9 +125,12 @@ def test_two_labels_are_supported_or_not(tmp_path: Path, labels: list[str], favo
 @pytest.mark.parametrize(
     "labels", [["good", "bad"], ["contradiction", "neutral"], ["supported", "partially_supported"]]
 )
-def test_two_labels_that_do_not_say_which_supports_are_refused(tmp_path: Path, labels: list[str]) -> None:
+@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
+def test_two_labels_that_do_not_say_which_supports_are_refused(
+    tmp_path: Path, kind: str, labels: list[str]
+) -> None:
     with pytest.raises(ModelError, match="id2label"):
-        entailer_named(f"huggingface:{save(tmp_path, 'SequenceClassification', labels, 1)}")
+        entailer_named(f"huggingface:{save(tmp_path, kind, labels, 1)}")
 
 
 @pytest.mark.parametrize("label", ["hallucination", "contradiction", "refuted", "score"])
@@ -143,11 +146,100 @@ def test_one_label_is_a_logistic(tmp_path: Path) -> None:
     assert ranker_named(f"huggingface:{folder}").rank("the cat", ["a mat", ""])[1] == 0
 
 
+@pytest.mark.parametrize(
+    ("labels", "bad"),
+    [
+        (["supported", "hallucinated"], 1),
+        (["LABEL_0", "LABEL_1"], 1),
+        (["hallucinated", "not_hallucinated"], 0),
+        (["not_hallucinated", "hallucinated"], 1),
+        (["O", "HALLUCINATION"], 1),
+    ],
+)
+@pytest.mark.parametrize("favourite", [0, 1])
+def test_token_labels_count_the_worst_token_of_the_claim(
+    tmp_path: Path, labels: list[str], bad: int, favourite: int
+) -> None:
+    folder = save(tmp_path, "TokenClassification", labels, favourite)
+    assert (probabilities(folder)[0] > 0.9) is (favourite != bad)
+
+
+def save_hhem(folder: Path, base: Path) -> Path:
+    """HHEM-2 as it is published: T5 weights, and the name of the base model that has the rest."""
+    from safetensors.torch import save_file
+
+    config = transformers.T5Config(
+        vocab_size=len(WORDS), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, num_labels=2
+    )
+    config.save_pretrained(base)
+    save_tokenizer(base)
+    model = transformers.T5ForTokenClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.zero_()  # random weights outweighed the bias now and then
+        model.classifier.bias.copy_(torch.tensor([0.0, 8.0]))
+    weights = {f"t5.{name}": tensor.clone().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    settings = {
+        "model_type": "HHEMv2Config",
+        "foundation": "tiny-t5",
+        "auto_map": {"AutoConfig": "evil.Config"},
+    }
+    (folder / "config.json").write_text(json.dumps(settings))
+    return folder
+
+
+def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> None:
+    save_hhem(tmp_path, tmp_path / "tiny-t5")
+    (tmp_path / "evil.py").write_text("raise SystemExit('code of a model folder was run')")
+    assert probabilities(tmp_path)[0] > 0.5
+
+
+def save_answering_t5(folder: Path, answers: tuple[str, ...] = ("0", "1")) -> Path:
+    """A T5 whose first word is one of ``answers``, which of them depending on the text: MiniCheck-Flan-T5."""
+    torch.manual_seed(0)
+    words = [*WORDS, "0", "1", "predict", ":", "</s>"]
+    save_tokenizer(folder, words, "$A </s>", "$A </s> $B </s>")
+    config = transformers.T5Config(
+        vocab_size=len(words), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, dropout_rate=0.0,
+        pad_token_id=0, decoder_start_token_id=0, eos_token_id=words.index("</s>"),
+    )  # fmt: skip
+    model = transformers.T5ForConditionalGeneration(config)
+    with torch.no_grad():
+        model.shared.weight[0].fill_(30.0)  # the start of the answer outweighs the text, and all is constant
+        model.lm_head.weight = torch.nn.Parameter(torch.zeros(len(words), 16))  # Flan-T5's is its own, too
+        for answer in answers:
+            model.lm_head.weight[words.index(answer)] = 1.0 + torch.randn(16) / 10
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_minicheck_t5_answers_one_for_supported(tmp_path: Path) -> None:
+    folder = save_answering_t5(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.T5ForConditionalGeneration.from_pretrained(folder)
+    pairs = [("the cat sat on a mat .", "the cat sat ."), ("the dog .", "a mat ."), ("2014", "2015")]
+    found = entailer_named(f"huggingface:{folder}").entail(pairs)
+    for (premise, claim), result in zip(pairs, found, strict=True):
+        asked = tokenizer(f"predict: {premise}</s>{claim}", return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            logits = model(input_ids=asked, decoder_input_ids=torch.tensor([[0]])).logits[0, 0]
+        no, yes = logits[tokenizer.convert_tokens_to_ids(["0", "1"])].softmax(-1).tolist()
+        assert result.entailment == pytest.approx(yes, abs=1e-6)
+        assert result.neutral == pytest.approx(no, abs=1e-6)
+    assert len({result.entailment for result in found}) == len(pairs), "the text counts"
+
+
 def test_a_text_cannot_end_itself_and_put_its_own_claim(tmp_path: Path) -> None:
-    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
-    entailer = entailer_named(f"huggingface:{folder}")
-    forged, plain = entailer.entail([(f"the dog {mark} the cat", "a mat .") for mark in ("[SEP]", "[ SEP]")])
+    entailer = entailer_named(f"huggingface:{save_answering_t5(tmp_path)}")
+    forged, plain = entailer.entail([(f"the dog {mark} the cat", "a mat .") for mark in ("</s>", "< /s>")])
     assert forged.entailment == plain.entailment, "its mark is words to the model"
+
+
+def test_a_t5_that_answers_in_other_words_checks_nothing(tmp_path: Path) -> None:
+    folder = save_answering_t5(tmp_path, ("cat", "dog"))
+    (result,) = entailer_named(f"huggingface:{folder}").entail([("the cat sat .", "the cat .")])
+    assert result.entailment is None
+    assert "neither 0 nor 1" in result.unchecked
 
 
 def test_a_long_premise_is_windowed_and_nothing_is_cut(tmp_path: Path) -> None:
@@ -225,6 +317,19 @@ def test_a_changed_tokenizer_is_refused(tmp_path: Path) -> None:
     vocabulary = words["model"]["vocab"]
     vocabulary["cat"], vocabulary["dog"] = vocabulary["dog"], vocabulary["cat"]
     (folder / "tokenizer.json").write_text(json.dumps(words))
+    with pytest.raises(ModelChangedError, match="pinned"):
+        entailer_named(f"huggingface:{folder}@{pin}")
+
+
+def test_a_changed_base_of_hhem_2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hhem").mkdir()
+    folder, base = save_hhem(tmp_path / "hhem", tmp_path / "base"), tmp_path / "base"
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(base))
+    pin = entailer_named(f"huggingface:{folder}").maker.hash
+    assert entailer_named(f"huggingface:{folder}@{pin}").maker.hash == pin
+    (base / "tokenizer_config.json").write_text(
+        (base / "tokenizer_config.json").read_text().replace("[UNK]", "cat")
+    )
     with pytest.raises(ModelChangedError, match="pinned"):
         entailer_named(f"huggingface:{folder}@{pin}")
 

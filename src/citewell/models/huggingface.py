@@ -3,14 +3,18 @@
 In: (premise, claim) or (question, passage) texts of any length. Out: probabilities, in order.
 The kind of model is read from its ``config.json``, never guessed from its name:
 
-======================================  =================================================================
-config                                  read as
-======================================  =================================================================
-sequence classification, three labels   NLI (DeBERTa-MNLI...): label order from ``id2label``
-sequence classification, two labels     supported or not (MiniCheck): which is which from ``id2label``; 1 is
-                                        support where its labels have no names
-sequence classification, one label      support by a logistic (HHEM-1); as a ranker: relevance
-======================================  =================================================================
+=====================================  ==================================================================
+config                                 read as
+=====================================  ==================================================================
+sequence classification, three labels  NLI (DeBERTa-MNLI...): label order from ``id2label``
+sequence classification, two labels    supported or not (MiniCheck): which is which from ``id2label``; 1 is
+                                       support where its labels have no names
+sequence classification, one label     support by a logistic (HHEM-1); as a ranker: relevance
+``T5ForConditionalGeneration``         MiniCheck-Flan-T5: its answer's first word, 1 for supported or 0
+``HHEMv2Config``                       HHEM-2: T5 token classification, first token, label 1, its own prompt
+token classification, two labels       LettuceDetect: one minus the worst token of the claim; 1 is bad where
+                                       its labels have no names
+=====================================  ==================================================================
 
 Named labels that do not say which of them means support are refused: a model read the wrong way round would
 verify what is false.
@@ -23,16 +27,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from citewell.core.errors import ModelError
 from citewell.core.records import Entailment, Maker
 from citewell.core.sentences import sentence_spans
-from citewell.models.saved import digest, folder_of, libraries, model_of, plain, settings_of, tokenizer_of
+from citewell.models.saved import (
+    base_of,
+    digest,
+    folder_of,
+    libraries,
+    loading,
+    model_of,
+    plain,
+    settings_of,
+    tokenizer_of,
+    weights,
+)
 
 PREMISE_TOKENS = 400
 LEAST_TOKENS = 32
 """A window shorter than this holds no sentence: then the claim is too long for the model."""
+ANSWERING = "T5ForConditionalGeneration"
+ANSWERING_PROMPT = "predict: {}</s>{}"
+HHEM_BASE = "google/flan-t5-base"
+HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
 SUPPORT_WORDS = (
     *("entail", "support", "consistent", "true", "yes"),
     *("factual", "faithful", "grounded", "correct", "accurate"),
@@ -44,8 +64,6 @@ DENIALS = frozenset(("not", "no", "non", "un", "in", "counter", "insufficient"))
 UNNAMED = {0: "label_0", 1: "label_1"}
 
 Triple = tuple[float, float, float]
-Reading = Callable[[Any], Triple]
-"""Of a model's logits: entailment, neutral, contradiction."""
 
 
 class HuggingFaceEntailer:
@@ -59,17 +77,12 @@ class HuggingFaceEntailer:
     def __init__(self, name: str, *, sha256: str = "") -> None:
         _, self._torch = libraries()
         folder = folder_of(name)
-        kind = _kind(settings_of(folder))
-        fingerprint = digest(sha256, folder)
-        if kind not in READINGS:
-            raise ModelError(
-                f"{folder} is a {kind} model",
-                hint=f"use one of: {', '.join(READINGS)}; see docs/models.md",
-            )
-        self._model = model_of(CLASSIFIER, folder)
-        labels = {int(i): str(label).lower() for i, label in self._model.config.id2label.items()}
-        self._reading = READINGS[kind](labels)
-        self._pairing = _Pairing(tokenizer_of(folder), self._model, "claim")
+        settings = settings_of(folder)
+        kind = _kind(settings)
+        # HHEM-2 publishes its weights alone, and names the model that has the rest.
+        base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
+        fingerprint = digest(sha256, *dict.fromkeys((folder, base)))
+        self._load(kind, folder, base)
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -90,10 +103,28 @@ class HuggingFaceEntailer:
             entails, neutral, contradicts = worst
         return Entailment(entailment=entails, neutral=neutral, contradiction=contradicts)
 
+    def _load(self, kind: str, folder: Path, base: Path) -> None:
+        load = LOADERS.get(kind)
+        if load is None:
+            raise ModelError(
+                f"{folder} is a {kind} model",
+                hint=f"use one of: {', '.join(LOADERS)}; see docs/models.md",
+            )
+        tokenizer = tokenizer_of(base)
+        self._model, labels = load(folder, base, tokenizer)
+        self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
+        self._pairing = _Pairing(tokenizer, self._model, "claim", FORMS.get(kind, ""))
+        self._said: dict[str, Any] = {}
+        if kind == ANSWERING:
+            start = self._model.config.decoder_start_token_id
+            self._said = {"decoder_input_ids": self._torch.tensor([[start]])}
+
     def _score(self, premise: str, claim: str) -> Triple:
+        encoded = self._pairing.encode(premise, claim)
+        second = [i for i, part in enumerate(encoded.sequence_ids(0)) if part == 1]
         with self._torch.no_grad():
-            logits = self._model(**self._pairing.encode(premise, claim)).logits[0]
-        return self._reading(logits.float())
+            logits = self._model(**encoded, **self._said).logits[0]
+        return self._reading(logits.float(), second)
 
 
 class HuggingFaceRanker:
@@ -103,7 +134,7 @@ class HuggingFaceRanker:
         _, self._torch = libraries()
         folder = folder_of(name)
         fingerprint = digest(sha256, folder)
-        self._model = model_of(CLASSIFIER, folder)
+        self._model = model_of("AutoModelForSequenceClassification", folder)
         if self._model.config.num_labels != 1:
             raise ModelError(f"{name} has {self._model.config.num_labels} outputs", hint="a ranker has one")
         self._pairing = _Pairing(tokenizer_of(folder), self._model, "question")
@@ -124,11 +155,13 @@ class HuggingFaceRanker:
 
 
 class _Pairing:
-    """Two texts as one input of a model, by its own tokenizer, and the windows of the first that fit beside
-    the second (the ``asked``: what it is called in an error)."""
+    """Two texts as one input of a model, by its own tokenizer or in the words of ``form``, and the windows
+    of the first that fit beside the second (the ``asked``: what it is called in an error)."""
 
-    def __init__(self, tokenizer: Any, model: Any, asked: str) -> None:
-        self._tokenizer, self._asked = tokenizer, asked
+    def __init__(self, tokenizer: Any, model: Any, asked: str, form: str = "") -> None:
+        self._tokenizer = tokenizer
+        self._asked = asked
+        self._form = form
         self._places = _places(model)
 
     def windows(self, text: str, asked: str) -> list[str]:
@@ -146,7 +179,9 @@ class _Pairing:
 
     def encode(self, first: str, second: str) -> Any:
         """Never cut: what does not fit is not sent."""
-        texts = (plain(self._tokenizer, first), plain(self._tokenizer, second))
+        texts: tuple[str, ...] = (plain(self._tokenizer, first), plain(self._tokenizer, second))
+        if self._form:
+            texts = (self._form.format(*texts),)
         return self._tokenizer(*texts, return_tensors="pt", truncation=False)
 
     def _count(self, text: str) -> int:
@@ -199,46 +234,115 @@ def _pieces(sentence: str, count: Callable[[str], int], most: int) -> list[str]:
 
 
 def _kind(settings: dict[str, Any]) -> str:
+    if settings.get("model_type") == "HHEMv2Config":
+        return "HHEM-2"
     name = str((settings.get("architectures") or ["unknown"])[0])
+    if name == ANSWERING:
+        return name
     labels = len(settings.get("id2label") or {}) or int(settings.get("num_labels", 2))
     return f"{name.partition('For')[2]}-{labels}"
 
 
-def _three(labels: dict[int, str]) -> Reading:
+def _labels(model: Any) -> dict[int, str]:
+    return {int(i): str(label).lower() for i, label in model.config.id2label.items()}
+
+
+def _sequence(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    model = model_of("AutoModelForSequenceClassification", folder)
+    return model, _labels(model)
+
+
+def _tokens(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    model = model_of("AutoModelForTokenClassification", folder)
+    return model, _labels(model)
+
+
+def _answers(folder: Path, _base: Path, tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    """Its labels are words: what the answers 0 and 1 begin with."""
+    no, yes = (tokenizer(answer, add_special_tokens=False)["input_ids"][0] for answer in "01")
+    return model_of("AutoModelForSeq2SeqLM", folder), {no: "unsupported", yes: "supported"}
+
+
+def _hhem(folder: Path, base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    """HHEM-2 publishes T5 weights under a ``t5.`` prefix."""
+    from safetensors.torch import load_file
+
+    transformers, _ = libraries()
+    with loading(folder):
+        config = transformers.T5Config.from_pretrained(base, num_labels=2)
+        model = transformers.T5ForTokenClassification(config)
+        state = {
+            name.removeprefix("t5."): tensor
+            for path in weights(folder)
+            for name, tensor in load_file(path).items()
+        }
+        shared = "transformer.encoder.embed_tokens.weight"
+        state.setdefault(shared, state["transformer.shared.weight"])
+        model.load_state_dict(state)
+    return model.eval(), {0: "inconsistent", 1: "consistent"}
+
+
+def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     order = [_find(labels, words) for words in (SUPPORT_WORDS, NEUTRAL_WORDS, CONTRADICTION_WORDS)]
     if len({*order}) != 3 or None in order:
         raise _nameless(labels, "name them entailment, neutral and contradiction in id2label")
 
-    def read(logits: Any) -> Triple:
+    def read(logits: Any, _second: Any) -> Triple:
         p = logits.softmax(-1).tolist()
         return (p[order[0]], p[order[1]], p[order[2]])
 
     return read
 
 
-def _two(labels: dict[int, str]) -> Reading:
+def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     supporting = [i for i, label in labels.items() if _supports(label)]
     if labels == UNNAMED:
         supporting = [1]
     if len(supporting) != 1:
         raise _nameless(labels, "name them supported and unsupported in id2label")
 
-    def read(logits: Any) -> Triple:
-        support = float(logits.softmax(-1)[supporting[0]])
+    def read(logits: Any, _second: Any) -> Triple:
+        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting[0]])
         return (support, 1.0 - support, 0.0)
 
     return read
 
 
-def _one_label(labels: dict[int, str]) -> Reading:
+def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     if labels != {0: UNNAMED[0]} and not all(_supports(label) for label in labels.values()):
         raise _nameless(
             labels, "a model of one label gives the probability of support: name it so in id2label"
         )
 
-    def read(logits: Any) -> Triple:
+    def read(logits: Any, _second: Any) -> Triple:
         support = float(logits[0].sigmoid())
         return (support, 1.0 - support, 0.0)
+
+    return read
+
+
+def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    bad = [i for i, label in labels.items() if _supports(label) is False]
+    if labels == UNNAMED:
+        bad = [1]
+    if len(bad) != 1:
+        raise _nameless(labels, "name them supported and hallucinated in id2label")
+
+    def read(logits: Any, second: Any) -> Triple:
+        worst = float(logits.softmax(-1)[second, bad[0]].max())
+        return (1.0 - worst, worst, 0.0)
+
+    return read
+
+
+def _answered(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    def read(logits: Any, _second: Any) -> Triple:
+        no, yes = logits[0].softmax(-1)[list(labels)].tolist()
+        if no + yes < 0.5:
+            raise ModelError(
+                "the model answers neither 0 nor 1", hint="use a T5 model that was trained like MiniCheck"
+            )
+        return (yes / (no + yes), no / (no + yes), 0.0)
 
     return read
 
@@ -270,9 +374,20 @@ def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
     return next((index for index, label in labels.items() if _says(label, words)), None)
 
 
-CLASSIFIER = "AutoModelForSequenceClassification"
-READINGS: dict[str, Callable[[dict[int, str]], Reading]] = {
+LOADERS: dict[str, Callable[[Path, Path, Any], tuple[Any, dict[int, str]]]] = {
+    "SequenceClassification-3": _sequence,
+    "SequenceClassification-2": _sequence,
+    "SequenceClassification-1": _sequence,
+    "TokenClassification-2": _tokens,
+    ANSWERING: _answers,
+    "HHEM-2": _hhem,
+}
+FORMS = {ANSWERING: ANSWERING_PROMPT, "HHEM-2": HHEM_PROMPT}
+READINGS: dict[str, Callable[[dict[int, str]], Callable[[Any, Any], Triple]]] = {
     "SequenceClassification-3": _three,
     "SequenceClassification-2": _two,
     "SequenceClassification-1": _one_label,
+    "TokenClassification-2": _worst_token,
+    ANSWERING: _answered,
+    "HHEM-2": _two,
 }

@@ -45,17 +45,26 @@ def folder_of(name: str) -> Path:
     return folder
 
 
+def base_of(folder: Path, name: str) -> Path:
+    """Where the model in ``folder`` has its tokenizer from: the folder ``name`` within it, or elsewhere as
+    for :func:`folder_of`. Raises ModelError."""
+    return folder / name if (folder / name).is_dir() else _found(name, "*.safetensors")
+
+
 def weights(folder: Path) -> list[Path]:
+    """Its weight files, in order."""
     return sorted(folder.glob("*.safetensors"))
 
 
-def digest(expected: str, folder: Path) -> str:
-    """Tagged hash over every file that may be loaded from ``folder``, with its name. Raises ModelChangedError
-    for another than ``expected`` ("" for any; the tag is optional)."""
-    found = hash_value([_hashes(folder)])
+def digest(expected: str, *folders: Path) -> str:
+    """Tagged hash over every file that may be loaded from the ``folders``, with its name; of all but the
+    first, no weights are loaded. Raises ModelChangedError for another than ``expected`` ("" for any; the
+    tag is optional)."""
+    found = hash_value([_hashes(folder, weightless=place > 0) for place, folder in enumerate(folders)])
     if expected and found.removeprefix("sha256:") != expected.removeprefix("sha256:"):
         raise ModelChangedError(
-            f"{folder} has hash {found}, pinned is {expected}", hint="restore it, or pin the new hash"
+            f"{folders[0]} has hash {found}, pinned is {expected}",
+            hint="restore it, or pin the new hash",
         )
     return found
 
@@ -115,12 +124,12 @@ def _loaded(kind: str, folder: Path, **options: Any) -> Any:
         )
 
 
-def _found(name: str) -> Path:
+def _found(name: str, *unread: str) -> Path:
     if Path(name).is_dir():
         return Path(name)
     hub = importlib.import_module("huggingface_hub")
     try:
-        return Path(hub.snapshot_download(name, ignore_patterns=[f"*{end}" for end in UNREAD]))
+        return Path(hub.snapshot_download(name, ignore_patterns=[*(f"*{end}" for end in UNREAD), *unread]))
     except Exception as error:
         raise ModelError(
             f"no model at {name}: {type(error).__name__}",
@@ -128,10 +137,12 @@ def _found(name: str) -> Path:
         ) from error
 
 
-def _hashes(folder: Path) -> list[tuple[str, str]]:
+def _hashes(folder: Path, *, weightless: bool) -> list[tuple[str, str]]:
+    """Name and hash of each file, in order."""
+    unread = (*UNREAD, ".safetensors") if weightless else UNREAD
     within = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
     return sorted(
         (name.as_posix(), hash_file(path))
         for name, path in within
-        if path.suffix not in UNREAD and not any(part.startswith(".") for part in name.parts)
+        if path.suffix not in unread and not any(part.startswith(".") for part in name.parts)
     )
