@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,9 +12,10 @@ from fastapi import APIRouter, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from citewell.audit.bodies import UNREADABLE
 from citewell.core.access import Role
 from citewell.core.errors import EvidenceError
-from citewell.core.records import AuditRecord, Citation, Document
+from citewell.core.records import AuditRecord, Citation, Document, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import FileOutcome
 from citewell.knowledge.revisiting.rechecking import Notice
@@ -22,7 +24,7 @@ from citewell.server.pages.access import Field, Inside, Posting, Reading, Visit
 from citewell.server.pages.answers import title_of, worst
 from citewell.server.pages.marking import Span, blocks, section_at, window
 from citewell.server.pages.papers import paper_of
-from citewell.server.pages.rendering import address, place_of
+from citewell.server.pages.rendering import address, place_of, view_of
 from citewell.server.problems import absent, looking_up
 from citewell.server.site import site
 
@@ -30,7 +32,10 @@ router = APIRouter(include_in_schema=False, route_class=Inside)
 
 SHOWN = 50
 """Documents on one page of the list."""
+QUOTES = 10
+"""Most cited quotes that are shown of a document."""
 _REQUEST = re.compile(r"req_[0-9a-f]{24}")
+FAILED = (Status.UNSUPPORTED, Status.CONTRADICTED, Status.BROKEN)
 
 
 SORTS: dict[str, Callable[[CatalogueEntry], Any]] = {
@@ -69,7 +74,7 @@ def _about(
         entry=entry,
         document=document,
         versions=versions,
-        citing=len(citing.records),
+        cited=_cited(id, citing.records),
         leaning=sum(_leans(record, id, document.version) for record in citing.records),
         outcomes=outcomes,
         notices=notices,
@@ -97,6 +102,53 @@ def _version(visit: Visit, document_id: str, version: str) -> dict[str, str]:
         return {"version": version, "href": "", "lost": str(error)}
     href = address("/documents/view", id=document_id, version=version)
     return {"version": version, "href": href, "ingested_at": document.ingested_at}
+
+
+class Quoted(NamedTuple):
+    """The same words, cited ``n`` times; ``href`` is where they were cited last."""
+
+    text: str
+    href: str
+    n: int
+    failed: int
+
+
+class Cited(NamedTuple):
+    """``n`` citations in ``answers``; ``shares`` of them by status, ``failed`` of those that were found false
+    or wrong (UNCHECKED is neither), ``quotes`` the most cited first."""
+
+    answers: int
+    n: int
+    failed: int
+    shares: list[tuple[str, int]]
+    quotes: list[Quoted]
+
+
+def _cited(document_id: str, records: Sequence[AuditRecord]) -> Cited:
+    """What was cited from one document, and how often that failed: counted in citations of it, not in
+    answers. What a citation that stands in no source quotes was never the document's: it counts, and is not
+    quoted. ``records`` newest first."""
+    shares: Counter[Status] = Counter()
+    quoted: defaultdict[str, list[tuple[Citation, Status]]] = defaultdict(list)
+    cited = ((claim, one) for record in records for claim in record.claims for one in claim.citations)
+    for claim, one in cited:
+        if one.document_id == document_id:
+            # Of a claim that rests on several places each has a verdict of its own.
+            status = (one.verdict or claim.verdict).status
+            shares[status] += 1
+            if one.start >= 0 and one.quote not in UNREADABLE:
+                quoted[one.quote].append((one, status))
+    quotes = [
+        Quoted(text, view_of(found[0][0]), len(found), sum(status in FAILED for _, status in found))
+        for text, found in quoted.items()
+    ]
+    return Cited(
+        answers=len(records),
+        n=shares.total(),
+        failed=sum(shares[status] for status in FAILED),
+        shares=[(status.value, shares[status]) for status in Status if shares[status]],
+        quotes=sorted(quotes, key=lambda one: -one.n)[:QUOTES],
+    )
 
 
 @router.get("/documents/view")
