@@ -44,6 +44,7 @@ def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tm
     assert compared.exit_code == 0
     assert "2 cases in both, 0 flipped, 0 left out" in compared.stdout
     assert "by chance alone" in compared.stdout
+    assert "latency_ms_p95@total" in compared.stdout
     assert json.loads(run("eval", "compare", "a.json", "b.json", "--json").stdout)["flips"] == []
 
     (tmp_path / "kept.toml").write_text(KEPT)

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from citewell.core.errors import UsageError
+from citewell.core.records import Stage
 from citewell.evaluation.comparing import Comparison, Difference, compare
 from citewell.evaluation.gating import GateReport, check, load_rules
-from citewell.evaluation.results import Key, Outcome, Result, Run, Score
+from citewell.evaluation.results import CaseTiming, Key, Outcome, Result, Run, Score, Timings
 
 
 def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> Outcome:
@@ -95,6 +96,23 @@ def test_only_cases_that_both_scored_are_paired() -> None:
     assert difference(found, "right_outcome").low is None
 
 
+def test_a_run_that_takes_longer_is_said_to_be_worse_by_the_clock() -> None:
+    names = [str(number) for number in range(8)]
+
+    def took(ms: float) -> Run:
+        stages = (Stage(name="gate", latency_ms=ms / 10),)
+        timings = {name: CaseTiming(total_ms=ms + int(name), stages=stages) for name in names}
+        return run(*(outcome(name, True) for name in names), timings=Timings(cases=timings))
+
+    found = compare(took(100), took(250))
+    assert [one.name for one in found.times] == [
+        f"latency_ms_p{rank}@{stage}" for stage in ("total", "gate") for rank in (50, 95)
+    ]
+    assert [(one.difference, one.n, one.says) for one in found.times[:2]] == [(150.0, 8, "worse")] * 2
+    assert not [one.name for one in found.measures if "latency" in one.name]
+    assert compare(run(), run()).times == ()
+
+
 def test_what_differs_between_the_runs_is_named() -> None:
     other = run(key=Key(cases="sha256:c", model="m/2"))
     assert compare(run(), other).changed == {"model": ("m/1", "m/2")}
@@ -154,7 +172,7 @@ def gate(tmp_path: Path, text: str) -> GateReport:
         ('"nDCG@10" = { min = 0.0 }', False, "not measured, 4 unscored: nothing to check is not a pass"),
         ('"recall@5" = { min = 0.0 }', False, "not measured: nothing to check is not a pass"),
         ('f1 = { min = 0.1, by = "interval" }', False, "0.5 of 1 has no interval to compare"),
-        ('"latency_ms_p95@total" = { max = 9 }', False, "not measured: nothing to check is not a pass"),
+        ('"latency_ms_p95@gate" = { max = 9 }', False, "not measured: nothing to check is not a pass"),
     ],
 )
 def test_a_limit_is_kept_or_not_by_a_figure(tmp_path: Path, limit: str, holds: bool, reason: str) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, TokenUsage
+from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 from citewell.evaluation import judging
 from citewell.evaluation.judging import Judged
-from citewell.evaluation.measures import ALL, BY_NAME, LATENCIES, took
+from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.decisions import (
     aurc,
     balance,
@@ -282,13 +282,18 @@ def test_drafts_of_which_a_part_could_not_be_compared_are_unscored() -> None:
     assert value("consistency", agreeing(True), agreeing(None)) == (1.0, 1, 1)
 
 
-def test_latency_is_a_nearest_rank() -> None:
-    scores = [took(CaseTiming(total_ms=ms)) for ms in (2.0, None, 3.0, 4.0)]
-    found = [summed(measure, scores, "clock") for measure in LATENCIES]
-    assert [(one.name, one.value, one.n) for one in found] == [
-        ("latency_ms_p50@total", 3.0, 3),
-        ("latency_ms_p95@total", 4.0, 3),
-    ]
+def test_latency_by_stage_is_a_nearest_rank() -> None:
+    def took(*ms: float) -> CaseTiming:
+        return CaseTiming(total_ms=9.0, stages=tuple(Stage(name="gate", latency_ms=one) for one in ms))
+
+    timings = [took(1, 1), took(3), took(4), took(), CaseTiming()]
+    found = {
+        measure.name: summed(measure, [measure.of(timing) for timing in timings], "clock")
+        for measure in latencies(["gate"])
+    }
+    assert [(result.value, result.n) for result in found.values()] == [(9.0, 4), (9.0, 4), (3.0, 3), (4.0, 3)]
+    assert list(found)[2:] == ["latency_ms_p50@gate", "latency_ms_p95@gate"]
+    assert repr(Latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
 
 
 # --- right ------------------------------------------------------------------------------------------

@@ -89,9 +89,13 @@ def compare(
 def _tell_apart(found: Comparison) -> None:
     measured = [one for one in found.measures if one.difference is not None]
     if measured:
-        columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_changed, measured)])
+        _differences("measure", measured)
         chance = f"about {len(measured) / 20:.1f} of them would appear to differ by chance alone"
         say(f"\n{len(measured)} measures, each with its own 95 % interval: {chance}")
+    whole = [one for one in found.times if one.name.endswith("@total")]
+    if whole:
+        say("\ntimings, which vary even between identical runs:")
+        _differences("time", whole)
     for flip in found.flips:
         say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
     say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")
@@ -197,7 +201,9 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def _tell(run: Run) -> None:
-    measured = [result for result in (*run.measures, *run.timings.measures) if result.n]
+    """Of the times, only the totals."""
+    total = [result for result in run.timings.measures if result.name.endswith("@total")]
+    measured = [result for result in (*run.measures, *total) if result.n]
     columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
     silent = [result.name for result in run.measures if not result.n]
     if silent:
@@ -233,7 +239,10 @@ def _number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
 
 
-def _changed(one: Difference) -> tuple[str, ...]:
-    between = "" if one.low is None or one.high is None else f"[{one.low:+.3f}, {one.high:+.3f}]"
-    values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}")
-    return (one.name, *values, between, str(one.n), "" if one.says == "undecided" else one.says)
+def _differences(what: str, found: list[Difference]) -> None:
+    rows = [(what, "A", "B", "B - A", "95 % interval", "n", "")]
+    for one in found:
+        between = "" if one.low is None or one.high is None else f"[{one.low:+.3f}, {one.high:+.3f}]"
+        values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}")
+        rows.append((one.name, *values, between, str(one.n), "" if one.says == "undecided" else one.says))
+    columns(rows)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from citewell.core.identity import plain
 from citewell.core.records import Record
 from citewell.evaluation.intervals import paired
-from citewell.evaluation.measures import ALL, Measure
-from citewell.evaluation.results import Outcome, Run, Score
+from citewell.evaluation.measures import ALL, Latency, Measure, latencies
+from citewell.evaluation.results import Outcome, Run, Score, Timings
 
 FEWEST = 6
 """Cases that must differ: five that all go one way do so by chance more than 1 time in 20 (sign test)."""
@@ -50,10 +50,12 @@ class Flip(Record, frozen=True, kw_only=True):
 class Comparison(Record, frozen=True, kw_only=True):
     """``changed`` names the parts of the key that differ, the code that measured, and what the runs note:
     what the difference may come from. ``left_out``: cases that only one run has, or that say something else
-    in the other."""
+    in the other. ``times``: latencies, by the clock: two runs of the same differ in them too, and more so on
+    another machine."""
 
     changed: dict[str, tuple[str, str]]
     measures: tuple[Difference, ...]
+    times: tuple[Difference, ...]
     flips: tuple[Flip, ...]
     cases: int
     left_out: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ def compare(before: Run, after: Run) -> Comparison:
             _difference(measure, [(_score(measure, one), _score(measure, other)) for one, other in pairs])
             for measure in ALL
         ),
+        times=_times(before.timings, after.timings, both),
         flips=tuple(sorted((flip for pair in pairs if (flip := _flip(*pair))), key=_order)),
         cases=len(pairs),
         left_out=tuple(name for name in dict.fromkeys((*earlier, *later)) if name not in both),
@@ -87,7 +90,16 @@ def _asked(outcome: Outcome) -> tuple[object, ...]:
     return (outcome.question, outcome.expected, outcome.spans, outcome.abstain, outcome.groups)
 
 
-def _difference(measure: Measure, scores: Sequence[tuple[Score, Score]]) -> Difference:
+def _times(before: Timings, after: Timings, names: Sequence[str]) -> tuple[Difference, ...]:
+    """The whole and each stage, over the cases that both runs timed."""
+    both = [name for name in names if name in before.cases and name in after.cases]
+    pairs = [(before.cases[name], after.cases[name]) for name in both]
+    stages = sorted({stage.name for pair in pairs for timing in pair for stage in timing.stages})
+    found = (_difference(one, [(one.of(a), one.of(b)) for a, b in pairs]) for one in latencies(stages))
+    return tuple(difference for difference in found if difference.n)
+
+
+def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]]) -> Difference:
     scored = [(was.points, now.points) for was, now in scores if was.points and now.points]
     firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
     before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
@@ -111,7 +123,7 @@ def _difference(measure: Measure, scores: Sequence[tuple[Score, Score]]) -> Diff
     )
 
 
-def _says(measure: Measure, low: float | None, high: float | None, difference: float) -> str:
+def _says(measure: Measure | Latency, low: float | None, high: float | None, difference: float) -> str:
     if low is None or high is None:
         low = high = round(difference, 12)  # whatever is drawn
     if low <= 0.0 <= high:

@@ -26,7 +26,7 @@ import msgspec
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
 from citewell.evaluation.cases import nearest
-from citewell.evaluation.measures import BY_NAME, LATENCIES
+from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Key, Result, Run
 
 UNSCORED = 0.05
@@ -147,7 +147,7 @@ def _rule(given: Any, where: str) -> Rule:
             raise UsageError(f"{where}: unknown key {key!r}", hint=nearest(key, known))
     measures = given.get("measures")
     for name, limit in measures.items() if isinstance(measures, dict) else ():
-        if name not in BY_NAME and name not in map(str, LATENCIES):
+        if name not in BY_NAME and not name.startswith("latency_ms_p"):
             raise UsageError(f"{where}: no measure {name!r}", hint=nearest(name, BY_NAME))
         if not isinstance(limit, dict) or not {"min", "max"} & set(limit):
             raise UsageError(f"{where}: {name} needs min or max", hint=f"{name} = {{ min = 0.9 }}")

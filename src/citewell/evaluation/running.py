@@ -24,7 +24,7 @@ from citewell.core.records import Case, Maker, Passage
 from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
 from citewell.evaluation.judging import Judged, Located, Observed, hits, judged_right, locate
-from citewell.evaluation.measures import ALL, LATENCIES, Judge, Measure, took
+from citewell.evaluation.measures import ALL, Judge, Latency, Measure, latencies
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
     CaseTiming,
@@ -192,7 +192,7 @@ def run(
         timings=Timings(
             started=started,
             took_ms=round((time.perf_counter() - began) * 1000, 3),
-            measures=tuple(summed(one, [took(t) for t in timings.values()], "clock") for one in LATENCIES),
+            measures=_latencies(list(timings.values())),
             cases=timings,
         ),
     )
@@ -270,7 +270,7 @@ def _seal(log: Log, run: Run) -> str:
     return log.note(EntryKind.EVALUATION, body)
 
 
-def summed(measure: Measure, scores: Sequence[Score], maker: str) -> Result:
+def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> Result:
     """Value, n and interval of one measure from what each case brought."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)
@@ -284,6 +284,13 @@ def summed(measure: Measure, scores: Sequence[Score], maker: str) -> Result:
         low=low if measured else None,
         high=high if measured else None,
         maker=maker,
+    )
+
+
+def _latencies(timings: Sequence[CaseTiming]) -> tuple[Result, ...]:
+    stages = sorted({stage.name for timing in timings for stage in timing.stages})
+    return tuple(
+        summed(measure, [measure.of(timing) for timing in timings], "clock") for measure in latencies(stages)
     )
 
 

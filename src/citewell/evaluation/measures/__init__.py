@@ -2,7 +2,7 @@
 
 from citewell.evaluation.measures.answers import ANSWERS, CITATIONS, RETRIEVAL
 from citewell.evaluation.measures.decisions import ABSTENTION, CALIBRATION
-from citewell.evaluation.measures.measure import EFFORT, LATENCIES, Judge, Measure, took
+from citewell.evaluation.measures.measure import EFFORT, Judge, Latency, Measure, latencies
 
 FAMILIES: dict[str, tuple[Measure, ...]] = {
     "Citations": CITATIONS,
@@ -15,4 +15,4 @@ FAMILIES: dict[str, tuple[Measure, ...]] = {
 ALL: tuple[Measure, ...] = tuple(measure for family in FAMILIES.values() for measure in family)
 BY_NAME = {measure.name: measure for measure in ALL}
 
-__all__ = ["ALL", "BY_NAME", "FAMILIES", "LATENCIES", "Judge", "Measure", "took"]
+__all__ = ["ALL", "BY_NAME", "FAMILIES", "Judge", "Latency", "Measure", "latencies"]

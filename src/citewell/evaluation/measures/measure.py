@@ -61,6 +61,9 @@ def many(values: Iterable[bool | float | None], reason: str = "") -> Score:
     return Score(points=points, unscored=unscored, reason=reason if unscored else "")
 
 
+TOTAL = "total"
+
+
 def consistency(judged: Judged) -> Score:
     """Unscored when a comparison is missing: the mean of those that were made is of other drafts."""
     report = judged.observed.confidence
@@ -92,21 +95,42 @@ def percentile(share: float) -> Statistic:
     return value
 
 
-def took(timing: CaseTiming) -> Score:
-    return NOT_ASKED if timing.total_ms is None else one(timing.total_ms)
+@dataclass(frozen=True, repr=False)
+class Latency:
+    """Milliseconds that ``rank`` in 100 answers took at most, in one stage; ``total`` is wall time.
+
+    Of the cases in which the stage ran. Two runs may differ in it, so it is no :class:`Measure`.
+    """
+
+    rank: int
+    stage: str = TOTAL
+    counts = "cases"
+    bounded = False
+    better = -1
+
+    @property
+    def name(self) -> str:
+        return f"latency_ms_p{self.rank}@{self.stage.replace(' ', '_')}"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def of(self, timing: CaseTiming) -> Score:
+        if self.stage == TOTAL:
+            return NOT_ASKED if timing.total_ms is None else one(timing.total_ms)
+        took = [stage.latency_ms for stage in timing.stages if stage.name == self.stage]
+        return one(sum(took)) if took else NOT_ASKED
+
+    @property
+    def over(self) -> Statistic:
+        return percentile(self.rank / 100)
 
 
-LATENCIES: tuple[Measure, ...] = tuple(
-    Measure(
-        name=f"latency_ms_p{rank}@total",
-        of=lambda judged: took(judged.observed.timing),
-        over=percentile(rank / 100),
-        better=-1,
-    )
-    for rank in (50, 95)
-)
-"""Milliseconds by the clock that so many in 100 answers took at most. Two runs of the same cases differ in
-them, so they stand apart from the others."""
+def latencies(stages: Iterable[str]) -> list[Latency]:
+    """The whole first, then each stage."""
+    return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
+
+
 EFFORT: tuple[Measure, ...] = (
     Measure(name="consistency", of=consistency, judge=Judge.PASS, bounded=True),
     *(
