@@ -175,7 +175,7 @@ def test_nobody_is_called_about_a_question_that_nobody_asked(kb: KnowledgeBase, 
 def recorded(tmp_path: Path, cases: tuple[Case, ...], *lines: Any, kb: KnowledgeBase | None = None) -> Run:
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-    answers, digest = load_answers(path, cases)
+    answers, digest = load_answers(path)
     assembly = kb.parts if kb else Assembly(tmp_path / "none", Config())
     return evaluate_recorded(answers, digest, cases, assembly, kb)
 
@@ -222,14 +222,6 @@ def test_a_span_in_no_source_was_not_retrieved(tmp_path: Path) -> None:
     assert [case.scores["recall@10"].points for case in run.cases] == [((0.0,),), ((1.0,),)]
 
 
-def test_documents_of_the_home_that_are_never_the_right_ones_were_retrieved_in_vain(
-    kb: KnowledgeBase, tmp_path: Path
-) -> None:
-    other = {"id": "plan.md", "text": "The secret plan of Nike is to open forty stores."}
-    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "Forty [1].", "sources": [other]}, kb=kb)
-    assert value(run, "recall@5") == (0.0, 1, 0)
-
-
 def test_a_recorded_run_names_a_configuration_that_the_log_holds(kb: KnowledgeBase, tmp_path: Path) -> None:
     config = msgspec.structs.replace(
         kb.config, gate=msgspec.structs.replace(kb.config.gate, max_no_answer=0.3)
@@ -268,20 +260,6 @@ def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:
     assert found["revenue"]["hallucination_gap"] == ((0.0,),)  # it is supported, though nobody said by what
 
 
-def test_our_own_answers_can_be_recorded(kb: KnowledgeBase, tmp_path: Path, made: Run) -> None:
-    """As ``ask --json`` prints them, and under the id of the case: the figures are as when they are asked."""
-    plain = msgspec.json.encode(kb.ask(CASES[0].question)).decode()
-    other = {"id": "revenue", "answer": json.loads(msgspec.json.encode(kb.ask(CASES[1].question)))}
-    run = recorded(tmp_path, CASES[:2], plain, other, kb=kb)
-    asked = {outcome.id: outcome.scores for outcome in made.cases}
-    for outcome in run.cases:
-        assert {name: score.points for name, score in outcome.scores.items() if "tokens" not in name} == {
-            name: score.points for name, score in asked[outcome.id].items() if "tokens" not in name
-        }
-    without = recorded(tmp_path, CASES[:2], plain, other)
-    assert value(without, "relevant_in_top_5") == (1.0, 2, 0)
-
-
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
@@ -300,7 +278,7 @@ def test_a_file_that_is_no_answers_file_says_so(tmp_path: Path, lines: list[str]
 def test_answers_that_an_editor_began_with_a_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text("\ufeff" + json.dumps({"id": "who", "answer": "x", "sources": []}), encoding="utf-8")
-    assert set(load_answers(path, CASES)[0]) == {"who"}
+    assert set(load_answers(path)[0]) == {"who"}
 
 
 def test_a_decision_is_read_in_any_case(tmp_path: Path) -> None:
@@ -308,15 +286,6 @@ def test_a_decision_is_read_in_any_case(tmp_path: Path) -> None:
         tmp_path, CASES[2:3], {"id": "moon", "answer": "No.", "sources": [], "decision": "abstain"}
     )
     assert (run.cases[0].error, run.cases[0].answered) == ("", False)
-
-
-def test_a_question_that_two_cases_ask_says_not_which_one_is_answered(tmp_path: Path) -> None:
-    asked = [Case(id=name, question="Who founded Nike?", groups=(name,)) for name in ("board", "staff")]
-    path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps({"question": "Who founded Nike?", "answer": "x", "sources": []}))
-    with pytest.raises(UsageError, match="line 1 answers a question of several cases: 'board', 'staff'"):
-        load_answers(path, asked)
-    assert set(load_answers(path, asked[1:])[0]) == {"staff"}
 
 
 def test_a_confidence_is_a_probability(tmp_path: Path) -> None:

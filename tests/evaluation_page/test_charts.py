@@ -20,8 +20,8 @@ ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 def plots(label: str) -> list[Markup]:
     point = Point(label, 0.4, 0.3, 0.5, 10)
     return [
-        charts.line(label, {label: [point, point]}, unit="ms", note=label),
-        charts.shares(label, [label, "VERIFIED"], [Share(label, (3, 1))], note=label),
+        charts.line(label, {label: [point, point]}, unit="ms"),
+        charts.shares(label, [label, "VERIFIED"], [Share(label, (3, 1))]),
     ]
 
 

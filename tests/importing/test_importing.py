@@ -66,7 +66,7 @@ def test_an_empty_answer_is_a_refusal_and_a_missing_one_is_none(tmp_path: Path) 
     found = read_format("ragas", path)
     assert [(line["id"], line["answer"]) for line in found.answers] == [("ragas-00001", "")]
     answers = lines(tmp_path / "answers.jsonl", list(found.answers))
-    recorded, _ = load_answers(answers, found.cases)
+    recorded, _ = load_answers(answers)
     run = evaluate_recorded(recorded, "", found.cases[:1], Assembly(tmp_path / "none", Config()))
     assert (run.cases[0].answered, run.cases[0].error) == (False, "")
 
@@ -86,7 +86,7 @@ def test_what_is_written_is_what_our_commands_read(tmp_path: Path, name: str) ->
     cases = load_cases(out)
     assert len(cases) >= 1
     if has_answers:
-        recorded, _ = load_answers(answers, cases)
+        recorded, _ = load_answers(answers)
         assert not any(one.problem for one in recorded.values())
         assert set(recorded) <= {case.id for case in cases}
 

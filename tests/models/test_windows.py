@@ -9,7 +9,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.models.onnx.windows import WindowRule, is_table
+from citewell.models.onnx.windows import WindowRule
 
 RULE = WindowRule()
 MOST = 1 + RULE.groups + RULE.singles
@@ -46,7 +46,6 @@ def test_windows_are_short_and_distinct() -> None:
 def test_a_table_row_keeps_its_title_and_column_names() -> None:
     rows = "\n".join(f"Item {n}\t{n * 100}\t{n * 90}" for n in range(1, 60))
     windows = RULE.windows(f"Balance sheet\nItem\t2023\t2022\n{rows}", "Item 47 was 4700 in 2023.")
-    assert is_table(rows)
     assert any("2023" in window and "Item 47\t4700" in window for window in windows)
 
 

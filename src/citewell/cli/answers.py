@@ -16,7 +16,6 @@ _WIDTH = 100
 
 
 def print_answer(answer: Answer) -> None:
-    """Prints the answer, then what supports it."""
     if answer.asked_as:
         say(f"understood as: {answer.asked_as}")
     say(marked(answer))
@@ -90,8 +89,6 @@ def marked(answer: Answer) -> str:
 
 
 def print_claims(claims: tuple[Claim, ...]) -> None:
-    """Prints each claim: its state in words, its text, and the spans that support it with page and
-    verdict."""
     for number, claim in enumerate(claims, 1):
         shown = "" if claim.shown else ", not shown"
         say(f"{number:>2}. {state(claim)}{shown}")

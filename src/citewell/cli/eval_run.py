@@ -1,8 +1,8 @@
 """``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, hold one to
 thresholds, look at the log.
 
-In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met or an
-alert fires. Progress goes to standard error.
+In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met.
+Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -44,11 +44,29 @@ def run(
     --runs N: Drafts of each answer to compare for consistency.
     --top-k: Passages to pass on. [default: 5]
     """
-    refuse_unwritable(html)
-    made = _evaluate(home, cases, answers, out, runs, top_k)
-    if html is not None:
-        from citewell.evaluation.report import write_page
+    from citewell.evaluation.cases import load_answers, load_cases
+    from citewell.evaluation.report import write_page
+    from citewell.evaluation.results import write_run
+    from citewell.evaluation.running import evaluate_home, evaluate_recorded
 
+    refuse_unwritable(html)
+    refuse_unwritable(out)
+    read = load_cases(cases)
+    with progress_bar() as progress:
+        if answers is None:
+            made = evaluate_home(home.open(), read, runs=runs, top_k=top_k, progress=progress)
+        else:
+            recorded, digest = load_answers(answers)
+            unknown = sorted(set(recorded) - {case.id for case in read})
+            if unknown:
+                told = f"{len(unknown)} recorded answers match no case in this file"
+                aside(f"note: {told}, for example {unknown[0]!r}")
+            found = home.open() if home.path.is_dir() else None
+            parts = found.parts if found is not None else home.parts()
+            made = evaluate_recorded(recorded, digest, read, parts, found, progress=progress)
+    if out is not None:
+        write_run(made, out)
+    if html is not None:
         write_page(made, html)
     _warn(made)
     failed = any(outcome.error for outcome in made.cases)
@@ -87,22 +105,19 @@ def _tell_apart(found: Comparison) -> None:
 
 @command(evaluation)
 def gate(
-    home: Home,
-    run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A result file of `eval run`.")],
     thresholds: Path,
-    answers: Path | None = None,
-    out: Path | None = None,
 ) -> Found:
     """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
-    meet its threshold. With CASES, --answers and --out are as for `eval run`.
+    meet its threshold.
 
     --thresholds FILE: The thresholds to reach, as TOML.
     """
     from citewell.evaluation.gating import check, load_rules
-    from citewell.evaluation.results import is_run, read_run
+    from citewell.evaluation.results import read_run
 
     rules = load_rules(thresholds)
-    made = read_run(run) if is_run(run) else _evaluate(home, run, answers, out)
+    made = read_run(run)
     report = check(made, rules)
     _warn(made)
     for reason in report.skipped:
@@ -185,41 +200,8 @@ def progress_bar() -> Iterator[Progress]:
         )
 
 
-def _evaluate(
-    home: Home,
-    path: Path,
-    answers: Path | None,
-    out: Path | None,
-    runs: int = 1,
-    top_k: int | None = None,
-) -> Run:
-    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
-    home."""
-    from citewell.evaluation.cases import load_answers, load_cases
-    from citewell.evaluation.results import write_run
-    from citewell.evaluation.running import evaluate_home, evaluate_recorded
-
-    refuse_unwritable(out)
-    cases = load_cases(path)
-    with progress_bar() as progress:
-        if answers is None:
-            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress)
-        else:
-            recorded, digest = load_answers(answers, cases)
-            unknown = sorted(set(recorded) - {case.id for case in cases})
-            if unknown:
-                told = f"{len(unknown)} recorded answers match no case in this file"
-                aside(f"note: {told}, for example {unknown[0]!r}")
-            found = home.open() if home.path.is_dir() else None
-            parts = found.parts if found is not None else home.parts()
-            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress)
-    if out is not None:
-        write_run(made, out)
-    return made
-
-
 def _tell(run: Run) -> None:
-    """Prints the measures as a table and what they apply to; of the times, only the totals."""
+    """Of the times, only the totals."""
     total = [result for result in run.timings.measures if result.name.endswith("@total")]
     measured = [result for result in (*run.measures, *total) if result.n]
     columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
@@ -235,7 +217,6 @@ def _tell(run: Run) -> None:
 
 
 def _warn(run: Run) -> None:
-    """Prints what affects all measures of the run, and which cases they leave out."""
     for note in run.notes:
         aside(f"WARNING {note}")
     for outcome in run.cases:

@@ -55,7 +55,6 @@ class Home(NamedTuple):
         return self.closing(opening.open(self.path, config=load_config(self.path, said)))
 
     def closing(self, part: Closed) -> Closed:
-        """``part``, closed when the command ends."""
         self.context.call_on_close(part.close)
         return part
 

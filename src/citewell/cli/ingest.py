@@ -72,7 +72,6 @@ def ingest(
 
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
-    """Prints failures with their remedies, notes and skipped files on standard error, then the counts."""
     from citewell.documents.outcomes import UNCHANGED
 
     counts = Counter(
@@ -112,8 +111,6 @@ def _counted(kind: str, count: int) -> str:
 
 
 def tell_notes(report: IngestReport) -> None:
-    """Prints which files have pages of which text is missing, what was left out of the first few others, and
-    how many more files have notes."""
     noted = [
         outcome for outcome in report.files if outcome.status in ("added", "updated") and outcome.message
     ]

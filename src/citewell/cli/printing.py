@@ -51,7 +51,6 @@ def escaped(text: str) -> str:
 
 
 def say_error(error: BaseException) -> None:
-    """One line: what happened and what to do."""
     text = " ".join(str(error).split()) or type(error).__name__
     aside(f"error: {text}")
 
@@ -71,12 +70,10 @@ def columns(rows: Iterable[tuple[str, ...]]) -> None:
 
 
 def facts(named: Mapping[str, str]) -> None:
-    """A line for each that has a value."""
     columns([(f"{name}:", value) for name, value in named.items() if value])
 
 
 def code_of(error: CitewellError) -> int:
-    """2 for a usage error, else 1."""
     return USAGE if isinstance(error, UsageError) else ERROR
 
 

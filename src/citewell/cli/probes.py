@@ -33,7 +33,6 @@ def faithfulness(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help='Cases; lines with "sources" need no home.')],
     budget: Annotated[int | None, typer.Option(min=1)] = None,
     writer: str = "",
-    program: Annotated[str, typer.Option("--command")] = "",
     controls: Annotated[int, typer.Option(min=1, max=4)] = 2,
     seed: int = 0,
     out: Path | None = None,
@@ -42,19 +41,16 @@ def faithfulness(
     with 1 if the writer failed on a sample; the figures then cover the other samples only.
 
     --budget N: The maximum number of writer calls.
-    --command CMD: Probe a program that reads a question and sources and prints an answer.
     --controls: Control edits outside the cited text, per sample.
     """
     from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
     from citewell.evaluation.probes.subjects import case_samples
 
-    if program and writer:
-        raise UsageError("--command cannot be combined with --writer", hint="leave out one or the other")
     refuse_unwritable(out)
     knowledge_base = home.open() if home.path.is_dir() else None
     samples = case_samples(cases, knowledge_base)
     parts = knowledge_base.parts if knowledge_base else home.parts()
-    subject = _subject(parts, writer, program)
+    subject = _subject(parts, writer)
     asked = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
     report = asked.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
@@ -145,13 +141,11 @@ def detectors(
     return Found(report, tell)
 
 
-def _subject(parts: Assembly, writer: str, program: str) -> Subject:
-    from citewell.evaluation.probes.subjects import Generated, command
+def _subject(parts: Assembly, writer: str) -> Subject:
+    from citewell.evaluation.probes.subjects import Generated
     from citewell.generation import LanguageModelWriter
     from citewell.models.naming import language_model_named
 
-    if program:
-        return command(program)
     generator = parts.generator
     if writer:
         settings = parts.config.writer

@@ -43,5 +43,4 @@ for module in (
 
 
 def main() -> None:
-    """The ``citewell`` program."""
     app(prog_name="citewell")

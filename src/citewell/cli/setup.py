@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -65,28 +66,24 @@ def models(home: Home) -> Found:
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
     """What to call for each row; the call gives None if nothing is configured for it."""
     from citewell.knowledge.assembly import MODELS
-    from citewell.models.naming import panel_of
 
     def made(name: str) -> Maker | None:
         part = getattr(assembly, name)
         return part.maker if part is not None else None
 
-    def lines(line: str) -> list[str]:
-        members = panel_of(line)[1]
-        return [one for member in members for one in lines(member)] if members else [line]
+    def members(entailer: Any) -> list[Entailer]:
+        found = getattr(entailer, "members", None)
+        return [one for member in found for one in members(member)] if found else [entailer]
 
-    def asked(entailer: Any) -> list[Entailer]:
-        members = getattr(entailer, "members", None)
-        return [one for member in members for one in asked(member)] if members else [entailer]
-
-    def member(place: int) -> Maker:
-        return asked(assembly.entailer)[place].maker
-
-    names = lines(assembly.config.entailer)
-    panel = range(len(names)) if len(names) > 1 else ()
+    panel: list[Entailer] = []
+    with suppress(Exception):  # said of the entailer itself
+        panel = members(assembly.entailer)
     return {
         **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
-        **{f"entailer {place + 1}": partial(member, place) for place in panel},
+        **{
+            f"entailer {number}": partial(getattr, member, "maker")
+            for number, member in enumerate(panel if len(panel) > 1 else (), 1)
+        },
         "support": lambda: assembly.support_maker,
         "card": lambda: _calibration(assembly),
     }

@@ -2,14 +2,8 @@
 
 In: a path. Out: values, or one error that names the line and what to do. A case that says neither what is
 expected, nor where it stands, nor why there is no answer is allowed: it is asked, and what needs a label
-stays unscored. Recorded answers have three forms:
-
-    {"id", "answer": "text", "sources": [...]}   as ``citewell verify --jsonl`` reads them; beside them
-                                                 "decision" and "confidence"
-    {"id", "answer": {Answer}}                   an Answer of ours under the id of its case
-    {Answer}                                     as ``citewell ask --json`` prints it; the question says which
-
-Knows nothing about pipelines.
+stays unscored. A recorded answer is a line of ``citewell verify --jsonl`` under the id of its case, and
+beside that "decision" and "confidence". Knows nothing about pipelines.
 """
 
 from __future__ import annotations
@@ -18,7 +12,7 @@ import difflib
 import gzip
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +21,7 @@ import msgspec
 from citewell.core.errors import UsageError
 from citewell.core.files import replace_file
 from citewell.core.identity import hash_bytes, hash_value
-from citewell.core.records import Answer, Case, Decision, Record
+from citewell.core.records import Case, Decision, Record
 
 
 def text_of(path: Path) -> str:
@@ -214,72 +208,44 @@ def _label(label: Any, where: str) -> bool:
     return known
 
 
-_NO_CASE = (
-    'give it the "id" of its case; `citewell eval import` makes cases and answers of other tools\' records'
-)
+class Recorded(Record, frozen=True, kw_only=True):
+    """An answer of any system. ``problem`` is why the line cannot be used."""
 
-
-class _Line(Record, frozen=True, kw_only=True):
     id: str
     answer: str
     sources: tuple[str | dict[str, str], ...]
     question: str = ""
     decision: Decision | None = None
     confidence: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
-
-
-class Recorded(_Line, frozen=True, kw_only=True):
-    """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
-
-    answer: str = ""
-    sources: tuple[str | dict[str, str], ...] = ()
-    made: Answer | None = None
     problem: str = ""
 
 
-def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Recorded], str]:
+def load_answers(path: str | Path) -> tuple[dict[str, Recorded], str]:
     """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
-    no JSON object, one that names no case or may be of several, and an id that comes twice."""
+    no JSON object, one that names no case, and an id that comes twice."""
     name = Path(path)
-    asked: dict[str, list[str]] = {}
-    for case in cases:
-        asked.setdefault(case.question, []).append(case.id)
     found: dict[str, Recorded] = {}
     for where, given in json_lines(name):
-        recorded = _recorded(given, asked, where)
+        recorded = _recorded(given, where)
         if recorded.id in found:
             raise UsageError(f"{where}: a second answer to {recorded.id!r}", hint="keep one")
         found[recorded.id] = recorded
     return found, hash_bytes(name.read_bytes())
 
 
-def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) -> Recorded:
-    name = given.get("id")
-    if "id" not in given:
-        question = given.get("question")
-        names = asked.get(question, []) if isinstance(question, str) else []
-        if len(names) > 1:
-            raise UsageError(
-                f"{where} answers a question of several cases: {', '.join(map(repr, names))}", hint=_NO_CASE
-            )
-        name = names[0] if names else None
-    if not isinstance(name, str):
-        raise UsageError(f"{where} names no case", hint=_NO_CASE)
-    body = {key: value for key, value in given.items() if key != "id"}
-    if isinstance(body.get("answer"), dict):
-        body = body["answer"]
+def _recorded(given: dict[str, Any], where: str) -> Recorded:
+    if not isinstance(name := given.get("id"), str):
+        raise UsageError(f"{where} names no case", hint='give it the "id" of its case')
+    if isinstance(said := given.get("decision"), str):
+        given["decision"] = said.upper()
     try:
-        if "claims" in body:
-            return Recorded(id=name, made=msgspec.convert(body, Answer))
-        if isinstance(said := body.get("decision"), str):
-            body["decision"] = said.upper()
-        return Recorded(**msgspec.structs.asdict(msgspec.convert({"id": name, **body}, _Line)))
+        return msgspec.convert(given, Recorded)
     except msgspec.ValidationError as error:
-        return Recorded(id=name, problem=f"{where}: {error}{_nearest(body)}")
+        return Recorded(id=name, answer="", sources=(), problem=f"{where}: {error}{_nearest(given)}")
 
 
 def _nearest(body: dict[str, Any]) -> str:
-    known = _Line.__struct_fields__
+    known = Recorded.__struct_fields__
     for key in body:
         if key not in known:
             hint = nearest(str(key), known, "-")

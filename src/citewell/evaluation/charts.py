@@ -60,7 +60,7 @@ class _Run(msgspec.Struct, frozen=True):
     band: list[str]
 
 
-def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "", note: str = "") -> Markup:
+def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -> Markup:
     """Values over time with their intervals as bands; a point that was not measured is a gap.
 
     Each series has the same labels, oldest first, at equal steps. ``unit`` "" is a share in [0, 1].
@@ -90,7 +90,6 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "", n
     return _rendered(
         "line.html",
         title=title,
-        note=note,
         unit=unit,
         measured=measured,
         names=list(series),
@@ -105,13 +104,11 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "", n
     )
 
 
-def shares(title: str, kinds: Sequence[str], rows: Sequence[Share], *, note: str = "") -> Markup:
+def shares(title: str, kinds: Sequence[str], rows: Sequence[Share]) -> Markup:
     """One stacked bar a row; the counts stand beside it, in the order of the bar's parts."""
     hues = [kind.lower() if kind in STATES else f"k{number % 6 + 1}" for number, kind in enumerate(kinds)]
     drawn = [(row, list(_parts(row))) for row in rows]
-    return _rendered(
-        "shares.html", title=title, note=note, kinds=list(zip(kinds, hues, strict=True)), rows=drawn
-    )
+    return _rendered("shares.html", title=title, kinds=list(zip(kinds, hues, strict=True)), rows=drawn)
 
 
 def _parts(row: Share) -> Iterator[tuple[int, str, str]]:

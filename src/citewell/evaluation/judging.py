@@ -11,9 +11,6 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import msgspec
 
 from citewell.core.records import (
     Case,
@@ -54,13 +51,8 @@ class Observed(Record, frozen=True, kw_only=True):
     usage: TokenUsage | None = None
     cost: float | None = None
     index: str = ""
-    model: str = ""
     prompt: str = ""
     timing: CaseTiming = CaseTiming()
-
-    def but(self, **changed: Any) -> Observed:
-        """The same with other values."""
-        return msgspec.structs.replace(self, **changed)
 
     @property
     def stated(self) -> tuple[Claim, ...]:

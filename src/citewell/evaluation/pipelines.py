@@ -8,16 +8,16 @@ measures.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from citewell.core.access import EVALUATION
 from citewell.core.errors import EvidenceError, UsageError
-from citewell.core.records import Answer, Case, Claim, Decision, Maker, Measure, Passage
+from citewell.core.records import Case, Claim, Decision, Maker, Measure, Passage
 from citewell.evaluation.cases import Recorded
 from citewell.evaluation.judging import Located, Observed, locate
 from citewell.evaluation.results import CaseTiming
@@ -30,34 +30,12 @@ if TYPE_CHECKING:
 _NAMELESS = 'no source of the answers has the id of a document that a case names; give each its "id"'
 
 
-class Pipeline(Protocol):
-    """``index`` is the version that is asked, "" for recorded answers; ``top_k`` says how many passages are
-    asked for, 0 where nobody knows. ``whole``: a span that stands in none of its texts is a slip of the case;
-    without it the texts are all that was retrieved, and such a span was missed. ``nameless`` is why no span
-    can be looked for, "" where they can. ``makers`` are asked for when all is done."""
-
-    whole: bool
-    nameless: str
-    config: str
-    model: str
-    index: str
-    answers: str
-    runs: int
-    top_k: int
-
-    def observe(self, case: Case) -> Observed:
-        """Raises what the pipeline raises: the case is then unscored, with that as its reason."""
-        ...
-
-    def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
-        """As :data:`citewell.evaluation.judging.Texts`."""
-        ...
-
-    def makers(self) -> tuple[Maker, ...]: ...
-
-
 class HomePipeline:
-    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record."""
+    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record.
+
+    ``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all
+    that was retrieved, and such a span was missed. ``nameless`` is why no span can be looked for. ``makers``
+    are asked for when all is done."""
 
     whole = True
     answers = nameless = ""
@@ -81,14 +59,33 @@ class HomePipeline:
         record = self._kb.parts.log.record(answer.request_id)
         usage = record.token_usage
         counted = usage.total > 0 or not self._kb.parts.composes
-        return of_answer(answer, took).but(
+        trace = answer.trace
+        return Observed(
+            text=answer.text,
+            claims=answer.claims,
+            passages=answer.passages,
+            answered=answer.decision is not Decision.ABSTAIN,
             top_k=self.top_k,
+            decision=answer.decision.value,
+            confidence=answer.confidence,
+            overall=answer.confidence.overall,
+            gap=answer.confidence.hallucination_gap,
+            gate_passed=trace.relevance_gate_passed if trace else None,
+            missing=answer.missing,
+            conflicts=answer.conflicts,
             failure_reason=record.failure_reason,
             # A language model that says nothing of tokens used some all the same.
             usage=usage if counted else None,
             cost=record.cost,
             index=record.index_version,
             prompt=record.generation_prompt_hash,
+            timing=CaseTiming(
+                request_id=answer.request_id,
+                session_id=answer.session_id,
+                record_hash=answer.record_hash,
+                total_ms=took,
+                stages=trace.stages if trace else (),
+            ),
         )
 
     def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
@@ -99,27 +96,22 @@ class HomePipeline:
 
 
 class RecordedPipeline:
-    """Answers by the id of their case; ``cases`` say which documents there are. ``kb`` is where spans are
-    looked up for answers that came of a home; ``assembly`` makes the verifier that checks the others."""
+    """Answers by the id of their case; ``cases`` say which documents there are, ``assembly`` makes the
+    verifier that checks the answers."""
 
     model = index = ""
     runs, top_k = 1, 0
+    whole = False
 
     def __init__(
-        self,
-        recorded: Mapping[str, Recorded],
-        digest: str,
-        cases: Sequence[Case],
-        assembly: Assembly,
-        kb: KnowledgeBase | None = None,
+        self, recorded: Mapping[str, Recorded], digest: str, cases: Sequence[Case], assembly: Assembly
     ) -> None:
-        self._recorded, self.answers, self._assembly, self._kb = recorded, digest, assembly, kb
+        self._recorded, self.answers, self._assembly = recorded, digest, assembly
         self.config = assembly.config.hash
-        self.whole = kb is not None and all(one.made is not None for one in recorded.values())
         named = {span.document for case in cases for span in case.spans}
-        carried = {name for one in recorded.values() for name in _document_ids(one)}
-        ours = kb is not None and any(texts_in(kb, name, "") for name in carried)
-        self.nameless = "" if self.whole or ours or named & carried else _NAMELESS
+        sources = (source for one in recorded.values() for source in one.sources)
+        carried = {source["id"] for source in sources if isinstance(source, dict) and "id" in source}
+        self.nameless = "" if named & carried else _NAMELESS
         self._retrieved: dict[tuple[str, str], set[tuple[int, str]]] = {}
 
     def observe(self, case: Case) -> Observed:
@@ -128,18 +120,9 @@ class RecordedPipeline:
             raise UsageError("no answer was recorded for this case", hint="add a line with its id")
         if recorded.problem:
             raise UsageError(recorded.problem, hint="see docs/evaluation.md for the form of an answer")
-        if recorded.made is not None:
-            # More than are asked for by default: somebody asked for as many.
-            asked = max(self._assembly.config.retrieval.top_k, len(recorded.made.passages))
-            observed = of_answer(recorded.made, None).but(top_k=asked)
-            if self._kb is None:
-                self._remember(observed.passages)
-            return observed
         return self._checked(case, recorded)
 
     def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
-        if self._kb is not None and (found := texts_in(self._kb, document_id, version)):
-            return found
         return [
             stretch
             for (name, its), stretches in self._retrieved.items()
@@ -164,7 +147,9 @@ class RecordedPipeline:
             card=self._assembly.card_state(verdicts=True),
         )
         passages = tuple(caller_passages(recorded.sources))
-        self._remember(passages)
+        for chunk in (passage.chunk for passage in passages):
+            key = (chunk.document_id, chunk.document_version)
+            self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
         refused = not report.claims and (
             not recorded.answer.strip() or parse_answer(recorded.answer).abstains
         )
@@ -179,19 +164,8 @@ class RecordedPipeline:
             gap=Measure(value=report.hallucination_gap, n=report.judged_claims),
         )
 
-    def _remember(self, passages: Sequence[Passage]) -> None:
-        """What can be read of the documents: the retrieved parts."""
-        for passage in passages:
-            chunk = passage.chunk
-            key = (chunk.document_id, chunk.document_version)
-            self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
 
-
-def _document_ids(recorded: Recorded) -> Iterable[str]:
-    """Under which ids its sources came; those without one have a number, which names no document."""
-    if recorded.made is not None:
-        return (passage.chunk.document_id for passage in recorded.made.passages)
-    return (source["id"] for source in recorded.sources if isinstance(source, dict) and "id" in source)
+Pipeline = HomePipeline | RecordedPipeline
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:
@@ -215,32 +189,6 @@ def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage])
             ),
         )
         for claim in claims
-    )
-
-
-def of_answer(answer: Answer, took_ms: float | None) -> Observed:
-    """What an Answer says of itself."""
-    trace = answer.trace
-    return Observed(
-        text=answer.text,
-        claims=answer.claims,
-        passages=answer.passages,
-        answered=answer.decision is not Decision.ABSTAIN,
-        decision=answer.decision.value,
-        confidence=answer.confidence,
-        overall=answer.confidence.overall,
-        gap=answer.confidence.hallucination_gap,
-        gate_passed=trace.relevance_gate_passed if trace else None,
-        missing=answer.missing,
-        conflicts=answer.conflicts,
-        failure_reason=trace.failure_reason if trace else "",
-        timing=CaseTiming(
-            request_id=answer.request_id,
-            session_id=answer.session_id,
-            record_hash=answer.record_hash,
-            total_ms=took_ms,
-            stages=trace.stages if trace else (),
-        ),
     )
 
 

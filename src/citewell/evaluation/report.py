@@ -10,23 +10,21 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
 from markupsafe import Markup
 
-from citewell.core.records import Decision, Maker, Record, Status
+from citewell.core.records import Decision, Maker, Record
 from citewell.evaluation import charts
 from citewell.evaluation.cases import write_file
-from citewell.evaluation.charts import Share
 from citewell.evaluation.measures import BY_NAME, FAMILIES
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
 
 MOST_PASSAGES = 6
 """A case shows this many, those that matter first; the result file has all."""
-MOST_TAGS = 12
 EFFORT = {measure.name for measure in FAMILIES["Effort"]} - {"consistency"}
 """Names of what is counted in tokens or money: no shares, even when they happen to lie in [0, 1]."""
 SAID = {"wrong": "wrong", "error": "failed", "unknown": "not judged", "right": "right"}
@@ -51,7 +49,6 @@ class Seen(Record, frozen=True, kw_only=True):
     case: Outcome
     outcome: str
     decision: str
-    classes: str
     timing: CaseTiming
     passages: tuple[Found, ...]
     left_out: int
@@ -65,8 +62,7 @@ def write_page(run: Run, path: Path) -> None:
 
 def report(run: Run) -> str:
     """The page of one run; the same run gives the same bytes."""
-    tags = [tag for tag, _ in Counter(tag for case in run.cases for tag in case.tags).most_common(MOST_TAGS)]
-    seen = [_seen(number, case, tags, run.timings.cases) for number, case in enumerate(run.cases, 1)]
+    seen = [_seen(number, case, run.timings.cases) for number, case in enumerate(run.cases, 1)]
     style = charts.STYLE + (files("citewell.evaluation") / "templates" / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return charts.TEMPLATES.get_template("report.html").render(
@@ -74,14 +70,9 @@ def report(run: Run) -> str:
         style_hash=f"sha256-{digest}",
         run=run,
         families=_families(run),
-        decisions_by_kind=charts.shares(
-            "Decisions by kind of case", [*Decision, "no decision"], _decisions(run.cases)
-        ),
-        verdicts=charts.shares("Verdicts of claims", list(Status), _verdicts(run.cases)),
         cases=sorted(seen, key=lambda one: (list(SAID).index(one.outcome), one.number)),
         decisions=Counter(one.decision for one in seen),
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in SAID},
-        tags=tags,
         reviewed=sum(bool(case.reviewed) for case in run.cases),
         said=SAID,
         pieces=pieces,
@@ -115,33 +106,6 @@ def _row(result: Result, share: bool, unit: str = "") -> Row:
     )
 
 
-def _decisions(cases: Iterable[Outcome]) -> list[Share]:
-    counted: dict[str, Counter[str]] = {
-        "answerable": Counter(),
-        "near miss": Counter(),
-        "unanswerable": Counter(),
-    }
-    for case in cases:
-        kind = (
-            "answerable" if not case.abstain else "near miss" if "near-miss" in case.tags else "unanswerable"
-        )
-        counted[kind][case.decision if case.decision in set(Decision) else ""] += 1
-    return [
-        Share(kind, tuple(counts[decision] for decision in [*Decision, ""]))
-        for kind, counts in counted.items()
-        if counts
-    ]
-
-
-def _verdicts(cases: Sequence[Outcome]) -> list[Share]:
-    made = []
-    for name, shown in (("shown", True), ("withheld", False)):
-        claims = [claim for case in cases for claim in case.claims if claim.shown is shown]
-        counts = Counter(claim.verdict.status for claim in claims)
-        made += [Share(name, tuple(counts[status] for status in Status))] if claims else []
-    return made
-
-
 def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
     """The passage's text cut where spans begin and end, each piece with "cited", "expected", both or none."""
     spans = [(*span, "expected") for span in _expected(passage, case)]
@@ -173,7 +137,7 @@ def maker(one: Maker) -> str:
     return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
 
 
-def _seen(number: int, case: Outcome, tags: Sequence[str], timings: dict[str, CaseTiming]) -> Seen:
+def _seen(number: int, case: Outcome, timings: dict[str, CaseTiming]) -> Seen:
     judged = {True: "right", False: "wrong", None: "unknown"}[case.right]
     outcome = "error" if case.error else judged
     decision = case.decision.lower() if case.decision in set(Decision) else "undecided"
@@ -184,7 +148,6 @@ def _seen(number: int, case: Outcome, tags: Sequence[str], timings: dict[str, Ca
         case=case,
         outcome=outcome,
         decision=decision,
-        classes=" ".join([outcome, decision, *(f"t{tags.index(tag)}" for tag in case.tags if tag in tags)]),
         timing=timings.get(case.id, CaseTiming()),
         passages=tuple(ranked[:MOST_PASSAGES]),
         left_out=max(len(ranked) - MOST_PASSAGES, 0),

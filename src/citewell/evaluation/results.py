@@ -158,19 +158,6 @@ def write_run(run: Run, path: Path) -> None:
     write_file(path, data)
 
 
-def is_run(path: Path) -> bool:
-    """Whether the file looks like a result rather than cases: one object with measures, or what is left of
-    one. Cases begin no line with a brace alone."""
-    try:
-        data = path.read_bytes()
-        given = msgspec.json.decode(data)
-    except OSError:
-        return False
-    except msgspec.MsgspecError:
-        return data.startswith(b"{\n")
-    return isinstance(given, dict) and "measures" in given
-
-
 def read_run(path: Path) -> Run:
     """Raises UsageError for a file that is no result of ``eval run``."""
     try:

@@ -92,26 +92,22 @@ def _failed(case: Case, error: str) -> Outcome:
     return Outcome(**asdict(case), error=error, why=error, scores={measure.name: lost for measure in ALL})
 
 
+_KEPT = (
+    *("decision", "answered", "claims", "missing", "conflicts", "confidence", "gate_passed"),
+    *("failure_reason", "usage", "cost", "index", "prompt"),
+)
+"""What an outcome has as it was observed."""
+
+
 def _outcome(judged: Judged) -> Outcome:
     seen = judged.observed
     return Outcome(
         **asdict(judged.case),
-        decision=seen.decision,
-        answered=seen.answered,
+        **{name: getattr(seen, name) for name in _KEPT},
         right=judged.right,
         why=judged.why,
         answer=seen.text,
-        claims=seen.claims,
-        missing=seen.missing,
-        conflicts=seen.conflicts,
-        confidence=seen.confidence,
-        gate_passed=seen.gate_passed,
         passages=_found(seen.passages, judged.hits),
-        failure_reason=seen.failure_reason,
-        usage=seen.usage,
-        cost=seen.cost,
-        index=seen.index,
-        prompt=seen.prompt,
         notes=(judged.unlocated,) if judged.unlocated else (),
         scores={measure.name: measure.of(judged) for measure in ALL},
     )
@@ -227,7 +223,7 @@ def evaluate_recorded(
     progress: Progress | None = None,
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
-    pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
+    pipeline = RecordedPipeline(recorded, digest, cases, assembly)
     stale = assembly.card_state(verdicts=True).note
     judge, clock = verifier_of(assembly), assembly.clock
     made = run(pipeline, cases, judge, clock, stale=stale, progress=progress)

@@ -31,104 +31,59 @@ class _Cited(Record, frozen=True, kw_only=True):
 
 
 def judge(question: str, observed: Observed, verifier: Verifier) -> tuple[ClaimSupport, ...]:
-    """One for each claim of ``observed.stated``. The verifier is asked twice: for all claims, then for what
-    is left when a passage is taken away where it was not enough alone."""
-    works = [_Work(question, claim, observed.passages) for claim in observed.stated]
-    _ask(works, verifier, [(work, key) for work in works for key in work.first()])
-    _ask(works, verifier, [(work, key) for work in works for key in work.second()])
-    return tuple(work.support() for work in works)
+    """One for each claim of ``observed.stated``."""
+    return tuple(_support(question, claim, observed.passages, verifier) for claim in observed.stated)
 
 
-Which = tuple[str, int]
-"""("whole", 0), or ("alone" | "without" | "span", the number of the cited passage)."""
+def _support(question: str, claim: Claim, passages: Sequence[Passage], verifier: Verifier) -> ClaimSupport:
+    cited = _grouped(claim.citations, passages)
+    fragment = any(one.fragment for one in parse_answer(claim.text).claims)
 
-
-class _Work:
-    """One claim, what was asked of it, and what was said."""
-
-    def __init__(self, question: str, claim: Claim, passages: Sequence[Passage]) -> None:
-        self.claim, self.question = claim, question
-        self.cited = _grouped(claim.citations, passages)
-        self.sound = bool(self.cited) and not any(one.broken for one in self.cited)
-        self.said: dict[Which, bool | None] = {}
-        parsed = parse_answer(claim.text).claims
-        self.asked = question if any(one.fragment for one in parsed) else ""
-
-    def first(self) -> list[Which]:
-        wanted: list[Which] = []
-        if self.sound and all(one.passage is not None for one in self.cited):
-            wanted.append(("whole", 0))
-            if len(self.cited) > 1:
-                wanted += [("alone", number) for number in range(len(self.cited))]
-        for number, one in enumerate(self.cited):
-            if one.passage is not None and any(quote.strip() for quote in one.quotes):
-                if _row_says(self.claim, one):
-                    self.said["span", number] = True
-                else:
-                    wanted.append(("span", number))
-        if len(self.cited) == 1 and self.said.get(("span", 0)):
-            # Exact code found the claim in a row of the passage; the whole of it cannot hold less.
-            self.said["whole", 0] = True
-            wanted.remove(("whole", 0))
-        return wanted
-
-    def second(self) -> list[Which]:
-        if len(self.cited) < 2 or not self.said.get(("whole", 0)):
-            return []
-        if len(self.cited) == 2:
-            self.said |= {("without", n): self.said["alone", 1 - n] for n in (0, 1)}
-            return []
-        return [("without", n) for n in range(len(self.cited)) if self.said["alone", n] is False]
-
-    def ask(self, which: Which) -> ClaimEvidence:
-        kind, number = which
-        cited = list(self.cited)
-        if kind == "span":
-            return self._question([_words(cited[number])])
-        if kind == "alone":
-            cited = [cited[number]]
-        elif kind == "without":
-            del cited[number]
-        return self._question([passage_evidence(one.passage) for one in cited if one.passage is not None])
-
-    def _question(self, evidence: Sequence[EvidenceText]) -> ClaimEvidence:
-        return ClaimEvidence(
-            claim=self.claim.text,
-            evidence=tuple(evidence),
-            context=self.question,
-            asked=self.asked,
-            antecedent=self.claim.antecedent,
+    def says(*contexts: Sequence[EvidenceText]) -> list[bool | None]:
+        verdicts = verifier.verify_many(
+            [
+                ClaimEvidence(
+                    claim=claim.text,
+                    evidence=tuple(evidence),
+                    context=question,
+                    asked=question if fragment else "",
+                    antecedent=claim.antecedent,
+                )
+                for evidence in contexts
+            ]
         )
+        return [None if one.status is Status.UNCHECKED else one.status is Status.VERIFIED for one in verdicts]
 
-    def support(self) -> ClaimSupport:
-        whole = self.said.get(("whole", 0)) if self.sound else False
-        numbers = range(len(self.cited))
-        return ClaimSupport(
-            whole=whole,
-            needed=tuple(self._needed(number, whole) for number in numbers),
-            spans=tuple(
-                self.said.get(("span", number), False) if one.broken or one.passage else None
-                for number, one in enumerate(self.cited)
-            ),
-        )
+    said: list[bool | None] = [None if one.passage is None and not one.broken else False for one in cited]
+    worded = [number for number, one in enumerate(cited) if one.passage and "".join(one.quotes).strip()]
+    rows = [number for number in worded if _row_says(claim, cited[number])]
+    left = [number for number in worded if number not in rows]
+    for number, held in zip(left, says(*([_words(cited[number])] for number in left)), strict=True):
+        said[number] = held
+    for number in rows:
+        said[number] = True
 
-    def _needed(self, number: int, whole: bool | None) -> bool | None:
-        """ALCE: it counts when the claim is entailed and it is not irrelevant (alone it does not entail, and
-        the others without it do)."""
-        if not whole or len(self.cited) == 1:
-            return whole
-        alone = self.said["alone", number]
-        if alone is not False:
-            return alone
-        without = self.said["without", number]
-        return None if without is None else not without
+    def found(whole: bool | None, needed: Sequence[bool | None] = ()) -> ClaimSupport:
+        return ClaimSupport(whole=whole, needed=tuple(needed) or (whole,) * len(cited), spans=tuple(said))
 
-
-def _ask(works: Sequence[_Work], verifier: Verifier, wanted: Sequence[tuple[_Work, Which]]) -> None:
-    verdicts = verifier.verify_many([work.ask(which) for work, which in wanted])
-    for (work, which), verdict in zip(wanted, verdicts, strict=True):
-        unchecked = verdict.status is Status.UNCHECKED
-        work.said[which] = None if unchecked else verdict.status is Status.VERIFIED
+    if not cited or any(one.broken for one in cited):
+        return found(False)
+    if any(one.passage is None for one in cited):
+        return found(None)
+    if len(cited) == 1 and rows:
+        # Exact code found the claim in a row of the passage; the whole of it cannot hold less.
+        return found(True)
+    texts = [passage_evidence(one.passage) for one in cited if one.passage is not None]
+    several = len(texts) > 1
+    whole, *alone = says(texts, *([text] for text in texts if several))
+    if not whole or not several:
+        return found(whole)
+    doubtful = [number for number, said in enumerate(alone) if said is False]
+    kept = says(*([*texts[:number], *texts[number + 1 :]] for number in doubtful))
+    for number, stays in zip(doubtful, kept, strict=True):
+        # ALCE: irrelevant is what alone does not entail the claim, where the others without it do.
+        alone[number] = None if stays is None else not stays
+    return found(True, alone)
 
 
 def _grouped(citations: Sequence[Citation], passages: Sequence[Passage]) -> tuple[_Cited, ...]:

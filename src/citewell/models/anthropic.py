@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from citewell.core.errors import GeneratorError, ModelError
 from citewell.core.ports import Completion, Form, Pointer, Prompted, Segment
 from citewell.core.records import TokenUsage
@@ -34,101 +36,66 @@ class AnthropicModel(HostedModel):
         held_to: dict[str, Any] = {}
         if prompted.schema is not None:
             held_to["output_config"] = {"format": {"type": "json_schema", "schema": prompted.schema}}
-        stream = self._client.messages.create(
+        asked = self._client.messages.stream(
             model=self._model,
             max_tokens=prompted.max_tokens,
             system=prompted.system,
             messages=[{"role": "user", "content": _content(prompted)}],
-            stream=True,
             # The SDK has no temperature any more; models that still take it do so in the body.
             extra_body=self._parameters(prompted),
             **held_to,
         )
-        heard = _Heard()
-        with stream:
-            for event in stream:
-                if call.is_set():
-                    break
-                if heard.take(event) and call.has_listener:
-                    call.hear(
-                        Completion(text=heard.text, segments=heard.segments, whole=False, served=heard.model)
-                    )
-        if not heard.stop:
+        try:
+            with asked as stream:
+                for event in stream:
+                    if call.is_set():
+                        break
+                    if call.has_listener and event.type in ("text", "citation"):
+                        said = self._completion(stream.current_message_snapshot)
+                        call.hear(msgspec.structs.replace(said, whole=False))
+                message = stream.current_message_snapshot
+        except (AssertionError, AttributeError, IndexError, RuntimeError) as error:
+            raise ValueError(f"the answer is malformed ({type(error).__name__})") from error
+        if not message.stop_reason:
             raise ValueError("the answer was cut off")
-        if not heard.text and heard.stop != "refusal":
+        said = self._completion(message)
+        if not said.text and not said.refused:
             raise GeneratorError(f"{self.maker.name} answered without text")
+        return msgspec.structs.replace(
+            said,
+            cost=self._priced(said.usage),
+            notes=(f"model as the server says: {said.served[:80]}",) if said.served else (),
+        )
+
+    def _completion(self, message: Any) -> Completion:
+        segments = tuple(
+            Segment(
+                text=block.text,
+                pointers=tuple(
+                    Pointer(
+                        source=cited.document_index,
+                        start=cited.start_char_index,
+                        end=cited.end_char_index,
+                        text=cited.cited_text,
+                    )
+                    for cited in block.citations or ()
+                    if cited.type == "char_location"  # of a plain text: nothing else is ever handed over
+                ),
+            )
+            for block in message.content
+            if block.type == "text"
+        )
+        used = message.usage
+        read = (used.input_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens)
+        prompt, completion = sum(count or 0 for count in read), used.output_tokens or 0
         return Completion(
-            text=heard.text,
-            segments=heard.segments,
-            usage=heard.usage,
-            cost=self._priced(heard.usage),
-            whole=heard.stop not in ("max_tokens", "model_context_window_exceeded"),
-            refused=heard.stop == "refusal",
-            served=heard.model,
-            notes=(f"model as the server says: {heard.model[:80]}",) if heard.model else (),
+            text="".join(segment.text for segment in segments),
+            segments=segments,
+            usage=TokenUsage(prompt=prompt, completion=completion, total=prompt + completion),
+            whole=message.stop_reason not in ("max_tokens", "model_context_window_exceeded"),
+            refused=message.stop_reason == "refusal",
+            served=str(message.model or ""),
         )
-
-
-class _Heard:
-    """The events of one message: its text blocks with their citations, its usage, why it stopped."""
-
-    def __init__(self) -> None:
-        self.stop = self.model = ""
-        self._blocks: dict[int, tuple[list[str], list[Pointer]]] = {}
-        self._prompt = self._completion = 0
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        return tuple(
-            Segment(text="".join(words), pointers=tuple(pointers))
-            for _, (words, pointers) in sorted(self._blocks.items())
-        )
-
-    @property
-    def text(self) -> str:
-        return "".join(segment.text for segment in self.segments)
-
-    @property
-    def usage(self) -> TokenUsage:
-        return TokenUsage(
-            prompt=self._prompt, completion=self._completion, total=self._prompt + self._completion
-        )
-
-    def take(self, event: Any) -> bool:
-        """Whether the event brought words or citations."""
-        match event.type:
-            case "message_start":
-                self.model = str(event.message.model or "")
-                self._count(event.message.usage)
-            case "content_block_start" if event.content_block.type == "text":
-                self._blocks[event.index] = ([event.content_block.text or ""], [])
-            case "content_block_delta" if event.index in self._blocks:
-                words, pointers = self._blocks[event.index]
-                if event.delta.type == "text_delta":
-                    words.append(event.delta.text)
-                    return True
-                if event.delta.type == "citations_delta":
-                    cited = event.delta.citation
-                    if cited.type == "char_location":  # of a plain text: nothing else is ever handed over
-                        pointers.append(
-                            Pointer(
-                                source=cited.document_index,
-                                start=cited.start_char_index,
-                                end=cited.end_char_index,
-                                text=cited.cited_text,
-                            )
-                        )
-                    return True
-            case "message_delta":
-                self.stop = str(event.delta.stop_reason or "")
-                self._count(event.usage)
-        return False
-
-    def _count(self, usage: Any) -> None:
-        read = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        told = sum(int(getattr(usage, name, 0) or 0) for name in read)
-        self._prompt = told or self._prompt
-        self._completion = int(getattr(usage, "output_tokens", 0) or 0) or self._completion
 
 
 def _content(prompted: Prompted) -> list[dict[str, Any]]:

@@ -80,34 +80,9 @@ class FakeEntailer:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _NOT = frozenset(("not", "no", "never", "none", "nor", "cannot", "without", "denied", "false"))
 _DULL = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "and",
-        "or",
-        "but",
-        "by",
-        "with",
-        "from",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "it",
-        "its",
-        "this",
-        "that",
-    ]
+    (  # noqa: SIM905 - a list is longer
+        "a an the of in on at to for and or but by with from as is are was were be been it its this that"
+    ).split()
 )
 
 

@@ -8,7 +8,6 @@ message.
 
 from __future__ import annotations
 
-import email.utils
 import importlib
 import random
 import re
@@ -17,8 +16,8 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from contextvars import copy_context
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import msgspec
@@ -251,21 +250,8 @@ def _helps(error: Exception) -> bool:
 def _wait(error: Exception, attempt: int) -> float:
     """The seconds that the server asks for; else twice as long each time, spread."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = _seconds(headers.get("retry-after-ms"), 1000.0)
-    asked = _seconds(headers.get("retry-after"), 1.0) if asked is None else asked
-    if asked is not None and asked >= 0:
-        return asked
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        with suppress(ValueError):  # absent, or a date
+            if (asked := float(headers.get(name, "")) / unit) >= 0:
+                return asked
     return min(FIRST_WAIT_S * 2.0 ** (attempt - 1), LONGEST_WAIT_S) * (0.75 + random.random() / 4)
-
-
-def _seconds(value: str | None, unit: float) -> float | None:
-    """Of a number in so many parts of a second, or of an HTTP date; None where it is neither."""
-    try:
-        return float(value or "") / unit
-    except ValueError:
-        pass
-    try:
-        when = email.utils.parsedate_to_datetime(value or "")
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

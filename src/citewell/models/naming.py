@@ -40,7 +40,6 @@ PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
 
 
 def entailer_named(line: str) -> Entailer:
-    """The entailer, or panel of entailers, that ``line`` names."""
     joint, members = panel_of(line)
     if members:
         return PANELS[joint]([entailer_named(member) for member in members])
@@ -62,13 +61,10 @@ def panel_of(line: str) -> tuple[str, list[str]]:
 
 
 def ranker_named(line: str) -> Ranker:
-    """The ranker that ``line`` names."""
     return _chosen(line, RANKERS, "ranker")(_name(line))
 
 
 def language_model_named(line: str, settings: Writer, key: str = "generator") -> LanguageModel:
-    """The language model that ``line`` names: ``openai:MODEL``, ``anthropic:MODEL``, ``ollama:MODEL``,
-    ``local:FOLDER``."""
     return _chosen(line, LANGUAGE_MODELS, key, example="openai:MODEL")(_name(line), settings)
 
 
@@ -84,7 +80,6 @@ def _name(line: str) -> str:
 
 
 def _at(name: str) -> str:
-    """The folder or id, without the hash that it is pinned to."""
     return name.partition("@")[0]
 
 

@@ -51,12 +51,11 @@ class JointEntailer:
 
 
 class EscalatingEntailer:
-    """The first member decides clear cases; where its probability of support lies in ``borderline`` (or it
+    """The first member decides clear cases; where its probability of support is borderline (or it
     could not check) the next one is asked, and so on. A later answer replaces an earlier one."""
 
-    def __init__(self, members: Sequence[Entailer], borderline: tuple[float, float] = BORDERLINE) -> None:
+    def __init__(self, members: Sequence[Entailer]) -> None:
         self.members = _distinct(members)
-        self._low, self._high = borderline
         self.maker = _maker(" > ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -72,7 +71,8 @@ class EscalatingEntailer:
     def _is_open(self, pair: tuple[str, str], voice: Voice) -> bool:
         if voice.said.entailment is None:
             return True
-        return self._low <= support(pair[0], voice.said, maker=voice.maker) <= self._high
+        low, high = BORDERLINE
+        return low <= support(pair[0], voice.said, maker=voice.maker) <= high
 
 
 def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:

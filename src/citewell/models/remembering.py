@@ -51,5 +51,4 @@ class RememberingEntailer:
         self._memory: Memory[tuple[str, str], Entailment] = Memory(limit, lambda said: not said.unchecked)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """As the entailer's own; a pair that it judged before is not judged again."""
         return self._memory.recall(pairs, self._entailer.entail)

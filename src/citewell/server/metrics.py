@@ -32,8 +32,6 @@ QUALITY_KEPT_S = 300.0
 
 
 class Metrics:
-    """One server's."""
-
     def __init__(self, kb: KnowledgeBase) -> None:
         # Every application counts for itself: several may live in one process.
         registry = self.registry = CollectorRegistry()
@@ -87,7 +85,6 @@ class Metrics:
         self._pass_s.observe(sum(stage.latency_ms for stage in trace.stages) / 1000)
 
     def verified(self, claims: Sequence[Claim]) -> None:
-        """Somebody else's answers were checked."""
         for claim in claims:
             self._verified.labels(claim.verdict.status.value).inc()
 

@@ -81,7 +81,6 @@ STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that ``error`` is to the one who asked."""
     match error:
         case Problem():
             return error

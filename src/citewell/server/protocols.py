@@ -44,7 +44,6 @@ def protocol_of(path: str) -> Protocol | None:
 
 
 def line(event: Json) -> bytes:
-    """One event of a stream."""
     if event is DONE:
         return b"data: [DONE]\n\n"
     kind = event.get("type")
@@ -227,7 +226,6 @@ def _top_marked(response: Json, answered: Answered, mark: Json) -> None:
 
 
 def _last_marked(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
-    """In the last event."""
     return [*held[:-1], held[-1] | {MARK: mark}]
 
 

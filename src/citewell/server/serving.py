@@ -90,7 +90,6 @@ def serve(home: Path, config: Config, said: Mapping[str, str] | None = None) -> 
 
 
 def worker() -> FastAPI:
-    """One of several processes."""
     home = Path(os.environ["CITEWELL_HOME"])
     return application(home, load_config(home))
 

@@ -66,7 +66,6 @@ class Site:
         self._keyed: bool | None = None
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
-        """The home as far as ``caller`` may see and use it."""
         return self.kb.as_(caller)
 
     async def attended(
@@ -113,6 +112,17 @@ class Site:
             yield
         finally:
             self.ingesting.release()
+
+    async def changed(
+        self, request: Request, caller: Caller, call: Callable[[Callable[[], str]], Result]
+    ) -> Result:
+        """As :meth:`attended`, of what changes documents."""
+
+        def work(gone: Callable[[], str]) -> Result:
+            with self.changing():
+                return call(gone)
+
+        return await self.attended(self.checks, request, caller, work)
 
     @property
     def open(self) -> bool:

@@ -53,7 +53,6 @@ class Stream:
         self._listening: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def emit(self, event: Event) -> None:
-        """For the pass, from any thread."""
         self.answer = event.answer or self.answer
         self._add(event.kind.value, msgspec.json.encode(event))
 
@@ -61,7 +60,6 @@ class Stream:
         self._add(ERROR, msgspec.json.encode(details))
 
     def end(self) -> None:
-        """No more events will come."""
         self._pass_on(lambda relay: relay.alive([self.request_id], ended=True))
         with self._lock:
             self.ended_at = time.monotonic()

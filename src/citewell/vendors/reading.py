@@ -153,7 +153,6 @@ def _anthropic(response: Row, request: Sent) -> Answered:
 
 
 def _served(response: Row, request: Sent) -> tuple[Given, ...]:
-    """What the vendor's own tools found: it stands in the response. Ids of the request stay theirs."""
     blocks = response.get("content") or response.get("output") or []
     served = [block for block in objects(blocks) if block.get("type") not in ("text", "message")]
     taken = {source.id for source in request.sources}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,10 +18,6 @@ CASES = [
         "sources": [{"id": "a.txt", "text": "The Lisbon office opened in 2014. It rains in winter."}],
     }
 ]
-READS = (
-    f"{sys.executable} -c \"import json,sys; s=json.load(sys.stdin)['sources'][0];"
-    " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
-)
 
 
 def run(*words: str) -> tuple[int, str, str]:
@@ -37,9 +32,9 @@ def cases(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_program_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None:
+def test_the_writer_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None:
     home, out = str(tmp_path / "none"), tmp_path / "report.json"
-    words = ("eval", "probe", "faithfulness", str(cases), "--command", READS, "--home", home)
+    words = ("eval", "probe", "faithfulness", str(cases), "--home", home)
     code, told, _ = run(*words, "--out", str(out))
     assert code == 0
     assert "faithful          The Lisbon office opened in 2014" in told
@@ -51,21 +46,17 @@ def test_a_program_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None
 
 def test_a_probe_that_measured_nothing_is_no_success(tmp_path: Path, cases: Path) -> None:
     words = ("eval", "probe", "faithfulness", str(cases), "--home", str(tmp_path / "none"))
-    for options, said in (
-        (("--command", "false"), "lisbon: false exited with 1"),
-        (("--command", READS, "--budget", "1"), "lisbon: over the budget"),
-    ):
-        code, told, aside = run(*words, *options)
-        assert (code, said in told) == (1, True)
-        assert "0 of 1 samples probed" in aside
+    code, told, aside = run(*words, "--budget", "1")
+    assert code == 1
+    assert "lisbon: over the budget" in told
+    assert "0 of 1 samples probed" in aside
 
 
 def test_what_unicode_calls_the_end_of_a_line_ends_no_case(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     told = CASES[0] | {"question": "When did the\u2028Lisbon office open?"}
     path.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
-    words = ("eval", "probe", "faithfulness", str(path), "--command", READS, "--home", str(tmp_path / "none"))
-    assert run(*words)[0] == 0
+    assert run("eval", "probe", "faithfulness", str(path), "--home", str(tmp_path / "none"))[0] == 0
 
 
 @pytest.mark.parametrize("words", [("faithfulness",), ("faithfulness", "missing.jsonl"), ("detectors",)])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
-from citewell.core.errors import GeneratorError, UsageError
+from citewell.core.errors import GeneratorError
 from citewell.core.ports import Extraction, GenerationRequest, Reading
 from citewell.core.records import Draft, DraftClaim, Maker, Quote
 from citewell.evaluation.probes.faithfulness import (
@@ -20,7 +19,7 @@ from citewell.evaluation.probes.faithfulness import (
     Outcome,
     Sample,
 )
-from citewell.evaluation.probes.subjects import BlackBox, Generated, command, sample_of
+from citewell.evaluation.probes.subjects import BlackBox, Generated, sample_of
 from citewell.generation import ExtractiveGenerator
 
 SOURCES = {
@@ -160,17 +159,6 @@ def test_whatever_a_function_raises_or_returns_leaves_only_its_sample_out(
     report = Faithfulness(subject=BlackBox(once, name="theirs")).probe([sample(), sample()])
     assert report.samples == 1
     assert told in report.left_out[0]
-
-
-def test_a_program_is_a_writer_too() -> None:
-    program = (
-        f"{sys.executable} -c \"import json,sys; g=json.load(sys.stdin); s=g['sources'][0];"
-        " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
-    )
-    with pytest.raises(UsageError, match="quotation"):
-        command("python 'my rag.py")
-    report = Faithfulness(subject=command(program), controls=1).probe([sample()])
-    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
 
 
 def test_sources_keep_their_ids_whatever_is_removed() -> None:

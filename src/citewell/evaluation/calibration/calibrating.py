@@ -18,10 +18,8 @@ from citewell.core.config import Config
 from citewell.core.environment import environment
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_text
-from citewell.core.records import AuditRecord, Case, Decision, Passage, Proof, Record
+from citewell.core.records import Case, Decision, Passage, Proof, Record
 from citewell.evaluation.calibration.promises import (
-    GRID,
-    Scored,
     Unit,
     Wanted,
     distinct,
@@ -45,7 +43,6 @@ from citewell.verification.confidence.cards import (
     Labelled,
     Outcome,
     Promise,
-    Today,
     Weighing,
     conduct_of,
     laid_over,
@@ -84,15 +81,6 @@ class _Found(Record, frozen=True, kw_only=True):
     passages: tuple[Passage, ...]
 
 
-class _Rehearsed(Record, frozen=True, kw_only=True):
-    """What the pass makes of a question without borders; ``right`` as a run would judge it."""
-
-    id: str
-    record: AuditRecord
-    shown: bool
-    right: bool | None
-
-
 def calibrate(
     kb: KnowledgeBase,
     evidence: Evidence,
@@ -105,13 +93,11 @@ def calibrate(
     _refuse(evidence, terms)
     bare = kb.under(_without_card(kb.config))
     today = bare.today()
-    settings: dict[str, float] = {}
-    promises: list[Promise] = []
-    notes: list[str] = []
+    made = _Made(bare, terms)
     found: list[_Found] = []
     asked = _by_question(evidence.cases)
     claims = distinct(evidence.claims)
-    notes += _repeats("cases", "one question, asked with the same groups", evidence.cases, asked)
+    notes = _repeats("cases", "one question, asked with the same groups", evidence.cases, asked)
     notes += _repeats(
         "labelled claims", "one claim or group of claims, of the same sources", evidence.claims, claims
     )
@@ -121,19 +107,35 @@ def calibrate(
         found.append(_Found(case=case, located=located_in(bare, case), passages=tuple(passages)))
     notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
     if found:
-        promises.append(_relevance(bare.config, found, terms, settings))
-    promises += _proofs(bare, evidence, claims, terms, settings)
+        made.relevance(found)
+    made.proofs(claims)
     weighing = None
     if found:
         # The support threshold changes what is shown, thrown out and tried again: it is the one to be used.
-        loose = bare.under(laid_over(bare.config, settings | _NO_BORDERS))
-        rehearsed: list[_Rehearsed] = []
+        loose = bare.under(laid_over(bare.config, made.settings | _NO_BORDERS))
+        rehearsed: list[Weighed] = []
         for one in found:
             progress(len(found) + len(rehearsed), 2 * len(asked), one.case.id)
             rehearsed.append(_rehearsed(loose, one))
-        weighing, borders = _borders(bare.config, rehearsed, terms, settings)
-        promises += borders
-    return _card(bare, today, evidence, terms, promises, weighing, settings, notes)
+        weighing = made.borders(rehearsed)
+    cases = bool(evidence.cases)  # a card of labelled claims alone depends on who judges claims alone
+    return Card(
+        format=FORMAT,
+        made_at=written(bare.now()),
+        citewell=environment()["citewell"],
+        alpha=terms.alpha,
+        confidence=terms.confidence,
+        makers=today.makers if cases else {name: today.makers[name] for name in JUDGES},
+        prompts=today.prompts if cases else {},
+        corpus=today.corpus if cases else None,
+        config_hash=bare.config.hash,
+        config=today.config if cases else conduct_of(bare.config, JUDGING),
+        labelled=evidence.sources,
+        promises=tuple(made.promises),
+        weighing=weighing,
+        settings=made.settings,
+        notes=tuple(notes),
+    )
 
 
 # None at all: other weights may lift an answer that the configured ones leave under every border.
@@ -165,183 +167,133 @@ def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[st
     return [f"{repeats} {what} were repeats: {unit_says}, is one unit"] if repeats else []
 
 
-def _rehearsed(kb: KnowledgeBase, found: _Found) -> _Rehearsed:
+def _rehearsed(kb: KnowledgeBase, found: _Found) -> Weighed:
+    """What the pass makes of a question without borders, right as a run would judge it."""
     case = found.case
     record = kb.rehearse(case.question, groups=case.groups)
-    shown = record.response_decision in (Decision.ANSWER.value, Decision.PARTIAL.value)
+    made = Weighed(key=case.id, record=record)
     observed = Observed(
-        text=record.shown_response, claims=record.claims, passages=found.passages, answered=shown
+        text=record.shown_response, claims=record.claims, passages=found.passages, answered=made.shown
     )
-    right, _ = judged_right(case, found.located, observed)
-    return _Rehearsed(id=case.id, record=record, shown=shown, right=right)
-
-
-# --- relevance ------------------------------------------------------------------------------------
-
-
-def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: dict[str, float]) -> Promise:
-    """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
-    wrong: list[float] = []
-    right: list[float] = []
-    unscored = 0
-    for one in asked:
-        if one.located.problem or not (one.case.spans or one.case.abstain):
-            unscored += 1
-            continue
-        passages = [passage for passage in one.passages if passage.relevance is not None]
-        holds, _ = hits(one.located, passages)
-        others = [passage for passage, held in zip(passages, holds, strict=True) if not held]
-        if others:
-            wrong.append(min(others, key=lambda passage: _drawn(one.case.id, passage)).relevance or 0.0)
-        best = [p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held]
-        right += [max(best)] if best else []
-    wanted = Wanted(
-        name="relevance",
-        says=f"of the passages found that hold none of the evidence, at most {terms.alpha:.0%} pass as"
-        " relevant",
-        unit=f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
-        fallback=config.retrieval.relevance_threshold,
-        alpha=terms.alpha,
-        confidence=terms.confidence,
-        unscored=unscored,
-    )
-    made = passed_promise(wanted, wrong, right)
-    _use(settings, "retrieval.relevance_threshold", made)
-    return made
+    return msgspec.structs.replace(made, right=judged_right(case, found.located, observed)[0])
 
 
 def _drawn(name: str, passage: Passage) -> str:
     return hash_text(f"{name} {passage.chunk.chunk_id}")
 
 
-# --- support --------------------------------------------------------------------------------------
+class _Made:
+    """Promises as they are made, and the ``settings`` that those which hold put into use."""
 
+    def __init__(self, kb: KnowledgeBase, terms: Terms) -> None:
+        self._kb, self._terms = kb, terms
+        self.promises: list[Promise] = []
+        self.settings: dict[str, float] = {}
 
-def _proofs(
-    kb: KnowledgeBase,
-    evidence: Evidence,
-    claims: Sequence[LabelledClaim],
-    terms: Terms,
-    settings: dict[str, float],
-) -> list[Promise]:
-    """The entailed row chooses the support threshold; the others are held to it. Cases have no say: an answer
-    beside the point may be supported, and one that cites the right words may say more than they do."""
-    scored, unscored = scored_claims(claims, kb.entailer, kb.config.verification) if claims else ([], 0)
-    configured = kb.config.verification.support_threshold
-    made = _proof(Proof.ENTAILED, scored, terms, configured, GRID, unscored)
-    _use(settings, "verification.support_threshold", made)
-    rest = [
-        _proof(proof, scored, terms, made.threshold, (made.threshold,), 0)
-        for proof in (Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
-    ]
-    return [made, *rest]
+    def _keep(self, made: Promise, key: str = "") -> Promise:
+        self.promises.append(made)
+        if key and made.outcome is Outcome.HOLDS:
+            self.settings[key] = made.threshold
+        return made
 
+    def _wanted(self, name: str, says: str, unit: str, fallback: float, unscored: int = 0) -> Wanted:
+        return Wanted(
+            name=name,
+            says=says,
+            unit=unit,
+            fallback=fallback,
+            alpha=self._terms.alpha,
+            confidence=self._terms.confidence,
+            unscored=unscored,
+        )
 
-def _proof(
-    proof: Proof,
-    scored: Sequence[Scored],
-    terms: Terms,
-    fallback: float,
-    grid: Sequence[float],
-    unscored: int,
-) -> Promise:
-    wanted = Wanted(
-        name=proof.value,
-        says=f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show"
-        " one that is unsupported",
-        unit=f"an answer with a claim proved this way ({proof.value})",
-        fallback=fallback,
-        alpha=terms.alpha,
-        confidence=terms.confidence,
-        grid=tuple(grid),
-        unscored=unscored,
-    )
-    made = shown_promise(wanted, units_of(scored, proof))
-    if made.outcome is Outcome.NOT_MEASURED:
-        return msgspec.structs.replace(made, note=_NO_CLAIMS)
-    return made
+    def relevance(self, asked: Sequence[_Found]) -> None:
+        """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
+        wrong: list[float] = []
+        right: list[float] = []
+        unscored = 0
+        for one in asked:
+            if one.located.problem or not (one.case.spans or one.case.abstain):
+                unscored += 1
+                continue
+            passages = [passage for passage in one.passages if passage.relevance is not None]
+            holds, _ = hits(one.located, passages)
+            others = [passage for passage, held in zip(passages, holds, strict=True) if not held]
+            if others:
+                name = one.case.id
+                wrong.append(min(others, key=lambda passage: _drawn(name, passage)).relevance or 0.0)
+            best = [p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held]
+            right += [max(best)] if best else []
+        wanted = self._wanted(
+            "relevance",
+            f"of the passages found that hold none of the evidence, at most {self._terms.alpha:.0%} pass as"
+            " relevant",
+            f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
+            self._kb.config.retrieval.relevance_threshold,
+            unscored,
+        )
+        self._keep(passed_promise(wanted, wrong, right), "retrieval.relevance_threshold")
 
+    def proofs(self, claims: Sequence[LabelledClaim]) -> None:
+        """The entailed row chooses the support threshold; the others are held to it. Cases have no say:
+        an answer beside the point may be supported, and one that cites the right words may say more than they
+        do."""
+        kb = self._kb
+        scored, unscored = scored_claims(claims, kb.entailer, kb.config.verification) if claims else ([], 0)
+        threshold = kb.config.verification.support_threshold
+        for proof in (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM):
+            first = proof is Proof.ENTAILED
+            wanted = self._wanted(
+                proof.value,
+                f"of the answers that show a claim as VERIFIED ({proof.value}), at most"
+                f" {self._terms.alpha:.0%} show one that is unsupported",
+                f"an answer with a claim proved this way ({proof.value})",
+                threshold,
+                unscored if first else 0,
+            )
+            if not first:
+                wanted = msgspec.structs.replace(wanted, grid=(threshold,))
+            made = shown_promise(wanted, units_of(scored, proof))
+            if made.outcome is Outcome.NOT_MEASURED:
+                made = msgspec.structs.replace(made, note=_NO_CLAIMS)
+            self._keep(made, "verification.support_threshold" if first else "")
+            threshold = made.threshold if first else threshold
 
-# --- decision -------------------------------------------------------------------------------------
-
-
-def _borders(
-    config: Config, rehearsed: Sequence[_Rehearsed], terms: Terms, settings: dict[str, float]
-) -> tuple[Weighing, list[Promise]]:
-    """The weights first, on one half of the cases; the borders then on those that did not choose them."""
-    known = [(one, one.right) for one in rehearsed if one.right is not None]
-    weighing, rest = weigh(
-        [Weighed(key=one.id, record=one.record, right=right) for one, right in known if one.shown],
-        {name: getattr(config.confidence, f"weight_{name}") for name in COMPONENTS},
-    )
-    if weighing.outcome is Outcome.HOLDS:
-        settings |= {f"confidence.weight_{name}": value for name, value in weighing.weights.items()}
-    answered: list[Unit] = []
-    shown: list[Unit] = []
-    for one in rest:
-        score = one.overall(weighing.weights)
-        whole = one.record.response_decision == Decision.ANSWER.value
-        answered.append(unit(score if whole else 0.0, one.right))
-        shown.append(unit(score, one.right))
-    wanted = Wanted(
-        name="answer",
-        says=f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",
-        unit="a case that is answered",
-        fallback=config.confidence.answer,
-        alpha=terms.alpha,
-        confidence=terms.confidence,
-        unscored=len(rehearsed) - len(known),
-    )
-    answer = shown_promise(wanted, answered)
-    wanted = msgspec.structs.replace(
-        wanted,
-        name="partial",
-        says=f"at most {terms.partial_alpha:.0%} of what is shown at all (ANSWER or PARTIAL) is wrong",
-        fallback=config.confidence.partial,
-        alpha=terms.partial_alpha,
-    )
-    partial = shown_promise(wanted, shown)
-    _use(settings, "confidence.answer", answer)
-    _use(settings, "confidence.partial", partial)
-    if partial.threshold > answer.threshold:
-        # What may not even be shown in part is no answer: raising a border keeps its promise.
-        settings["confidence.answer"] = partial.threshold
-    return weighing, [answer, partial]
-
-
-# --- the card -------------------------------------------------------------------------------------
-
-
-def _use(settings: dict[str, float], key: str, made: Promise) -> None:
-    if made.outcome is Outcome.HOLDS:
-        settings[key] = made.threshold
-
-
-def _card(
-    kb: KnowledgeBase,
-    today: Today,
-    evidence: Evidence,
-    terms: Terms,
-    promises: Sequence[Promise],
-    weighing: Weighing | None,
-    settings: dict[str, float],
-    notes: Sequence[str],
-) -> Card:
-    """A card of labelled claims alone depends on who judges claims, and on nothing else."""
-    return Card(
-        format=FORMAT,
-        made_at=written(kb.now()),
-        citewell=environment()["citewell"],
-        alpha=terms.alpha,
-        confidence=terms.confidence,
-        makers=today.makers if evidence.cases else {name: today.makers[name] for name in JUDGES},
-        prompts=today.prompts if evidence.cases else {},
-        corpus=today.corpus if evidence.cases else None,
-        config_hash=kb.config.hash,
-        config=today.config if evidence.cases else conduct_of(kb.config, JUDGING),
-        labelled=evidence.sources,
-        promises=tuple(promises),
-        weighing=weighing,
-        settings=settings,
-        notes=tuple(notes),
-    )
+    def borders(self, rehearsed: Sequence[Weighed]) -> Weighing:
+        """The weights first, on one half of the cases; the borders then on those that did not choose them."""
+        config = self._kb.config.confidence
+        known = [one for one in rehearsed if one.right is not None]
+        weighing, rest = weigh(
+            [one for one in known if one.shown],
+            {name: getattr(config, f"weight_{name}") for name in COMPONENTS},
+        )
+        if weighing.outcome is Outcome.HOLDS:
+            self.settings |= {f"confidence.weight_{name}": value for name, value in weighing.weights.items()}
+        answered: list[Unit] = []
+        shown: list[Unit] = []
+        for one in rest:
+            score = one.overall(weighing.weights)
+            whole = one.record.response_decision == Decision.ANSWER.value
+            answered.append(unit(score if whole else 0.0, bool(one.right)))
+            shown.append(unit(score, bool(one.right)))
+        wanted = self._wanted(
+            "answer",
+            f"at most {self._terms.alpha:.0%} of the answers given as ANSWER are wrong",
+            "a case that is answered",
+            config.answer,
+            len(rehearsed) - len(known),
+        )
+        answer = self._keep(shown_promise(wanted, answered), "confidence.answer")
+        alpha = self._terms.partial_alpha
+        wanted = msgspec.structs.replace(
+            wanted,
+            name="partial",
+            says=f"at most {alpha:.0%} of what is shown at all (ANSWER or PARTIAL) is wrong",
+            fallback=config.partial,
+            alpha=alpha,
+        )
+        partial = self._keep(shown_promise(wanted, shown), "confidence.partial")
+        if partial.threshold > answer.threshold:
+            # What may not even be shown in part is no answer: raising a border keeps its promise.
+            self.settings["confidence.answer"] = partial.threshold
+        return weighing

@@ -62,7 +62,6 @@ class Unit(Record, frozen=True, kw_only=True):
 
 
 def unit(score: float, right: bool) -> Unit:
-    """One thing that is shown or not."""
     return Unit(scores=(score,), right=(right,))
 
 
@@ -169,7 +168,6 @@ def _failed(
 
 
 def _from(ordered: Sequence[float], threshold: float) -> int:
-    """How many of them reach the threshold."""
     return len(ordered) - bisect_left(ordered, threshold)
 
 
@@ -186,7 +184,6 @@ class Scored(Record, frozen=True, kw_only=True):
 
 
 def units_of(scored: Iterable[Scored], proof: Proof) -> list[Unit]:
-    """One unit an answer that has claims of this proof."""
     answers: dict[str, list[Scored]] = {}
     for claim in scored:
         if claim.proof is proof:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.core.identity import hash_text
-from citewell.core.records import AuditRecord, Measure, Record
+from citewell.core.records import AuditRecord, Decision, Measure, Record
 from citewell.verification.confidence.cards import Outcome, Weighing
 
 COMPONENTS = ("retrieval", "coverage", "entailment", "consistency")
@@ -28,15 +28,18 @@ Bools = NDArray[np.bool_]
 
 
 class Weighed(Record, frozen=True, kw_only=True):
-    """An answer that is right or not."""
+    """A rehearsed answer; ``right`` is None where nobody can tell."""
 
     key: str
     record: AuditRecord
-    right: bool
+    right: bool | None = None
+
+    @property
+    def shown(self) -> bool:
+        return self.record.response_decision in (Decision.ANSWER.value, Decision.PARTIAL.value)
 
     @property
     def components(self) -> dict[str, float]:
-        """What was measured."""
         report = self.record.confidence_report
         found: dict[str, Measure] = (
             {name: getattr(report, f"{name}_score") for name in COMPONENTS} if report else {}
@@ -55,7 +58,7 @@ def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[
     halves: tuple[list[Weighed], list[Weighed]] = ([], [])
     for one in answers:
         halves[int(hash_text(one.key)[-1], 16) % 2].append(one)
-    right = sum(one.right for one in answers)
+    right = sum(bool(one.right) for one in answers)
     nothing = Weighing(
         weights=dict(configured),
         n=len(answers),
@@ -65,15 +68,15 @@ def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[
         outcome=Outcome.TOO_SMALL if answers else Outcome.NOT_MEASURED,
         note=f"{LEAST} right and {LEAST} wrong answers are needed in each half",
     )
-    if any(min(sum(o.right for o in half), sum(not o.right for o in half)) < LEAST for half in halves):
+    if any(min(sum(bool(o.right) for o in half), sum(not o.right for o in half)) < LEAST for half in halves):
         return nothing, list(answers)
     choosing, testing = halves
-    truth = np.array([one.right for one in choosing])
+    truth = np.array([bool(one.right) for one in choosing])
     best = max(
         _candidates(choosing, configured),
         key=lambda weights: (_auroc(_scores(choosing, weights), truth), -_distance(weights, configured)),
     )
-    truth = np.array([one.right for one in testing])
+    truth = np.array([bool(one.right) for one in testing])
     old, new = _scores(testing, configured), _scores(testing, best)
     places = np.random.default_rng(_SEED).integers(0, len(truth), (_DRAWS, len(truth)))
     gains = [

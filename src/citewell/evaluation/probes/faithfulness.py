@@ -145,21 +145,20 @@ class Faithfulness:
         silent: list[str] = []
         uncited = calls = failed = 0
         for number, sample in enumerate(samples):
-            runs = _Runs(self.subject, sample, None if budget is None else budget - calls)
+            answer = _Answer(self, sample, None if budget is None else budget - calls)
             try:
-                answer = _Answer(self, sample, runs)
                 groups.append(list(answer.citations()))
                 controls.append([ok for oks in answer.controlled for ok in oks])
                 uncited += sum(not said.cites for said in answer.said)
                 silent += [] if answer.said else [sample.id]
             except _SpentError:
                 left_out += [f"{one.id}: over the budget" for one in samples[number:]]
-                calls += runs.calls
+                calls += answer.calls
                 break
             except GeneratorError as error:
                 left_out.append(f"{sample.id}: {error}")
                 failed += 1
-            calls += runs.calls
+            calls += answer.calls
             if told is not None:
                 told(number + 1, calls)
         notes = [f"{len(silent)} samples without any claim: {', '.join(silent[:5])}"] if silent else []
@@ -189,32 +188,26 @@ class _SpentError(Exception):
     """The budget allows no further call."""
 
 
-class _Runs:
-    """The writer over one sample; the same edit is written once."""
-
-    def __init__(self, subject: Subject, sample: Sample, budget: int | None) -> None:
-        self._subject, self._sample, self._budget = subject, sample, budget
-        self._said: dict[str, tuple[Said, ...]] = {}
-        self.calls = 0
-
-    def __call__(self, edit: Edit) -> tuple[Said, ...]:
-        key = hash_value(edit)
-        if key not in self._said:
-            if self._budget is not None and self.calls >= self._budget:
-                raise _SpentError
-            self.calls += 1
-            self._said[key] = self._subject.write(self._sample, edit)
-        return self._said[key]
-
-
 @dataclass
 class _Answer:
     """What the writer says of one sample, and what becomes of each claim."""
 
     probe: Faithfulness
     sample: Sample
-    runs: _Runs
+    budget: int | None
+    calls: int = 0
     controlled: list[list[bool]] = field(default_factory=list)
+    written: dict[str, tuple[Said, ...]] = field(default_factory=dict)
+
+    def runs(self, edit: Edit) -> tuple[Said, ...]:
+        """The writer over the sample; the same edit is written once."""
+        key = hash_value(edit)
+        if key not in self.written:
+            if self.budget is not None and self.calls >= self.budget:
+                raise _SpentError
+            self.calls += 1
+            self.written[key] = self.probe.subject.write(self.sample, edit)
+        return self.written[key]
 
     @cached_property
     def said(self) -> tuple[Said, ...]:

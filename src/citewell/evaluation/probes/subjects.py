@@ -8,13 +8,10 @@ verdicts.
 
 from __future__ import annotations
 
-import json
-import shlex
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import GeneratorError, UsageError
 from citewell.core.identity import chunk_id, hash_text
@@ -31,7 +28,6 @@ from citewell.verification.words import overlap
 if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
-COMMAND_TIMEOUT_S = 120.0
 _BOUND = 0.3
 """A claim that shares less than this of its words with every sentence of the source it cites is bound to
 none of them: the citation is to the whole source."""
@@ -60,17 +56,6 @@ class Said(Record, frozen=True, kw_only=True):
 
     text: str
     cites: tuple[Cite, ...] = ()
-
-
-class Subject(Protocol):
-    """What is probed."""
-
-    @property
-    def maker(self) -> Maker: ...
-
-    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        """What it says when the context is edited so; nothing when no text is left. Raises GeneratorError."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -123,35 +108,9 @@ class BlackBox:
         return answer
 
 
-def command(line: str) -> BlackBox:
-    """A program: ``{"question", "sources": [{"id", "text"}]}`` on its standard input, the answer's text on
-    its standard output."""
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"the command cannot be read: {error}", hint="close every quotation mark") from error
-    if not words:
-        raise UsageError("the command is empty", hint="for example --command 'python my_rag.py'")
-
-    def call(question: str, sources: Sequence[tuple[str, str]]) -> str:
-        given = {"question": question, "sources": [{"id": name, "text": text} for name, text in sources]}
-        try:
-            done = subprocess.run(
-                words,
-                input=json.dumps(given),
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                timeout=COMMAND_TIMEOUT_S,
-                check=False,
-            )
-        except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
-            raise GeneratorError(f"{words[0]}: {type(error).__name__}") from error
-        if done.returncode:
-            raise GeneratorError(f"{words[0]} exited with {done.returncode}: {done.stderr[-300:]}")
-        return done.stdout
-
-    return BlackBox(call, f"command:{line}")
+Subject = Generated | BlackBox
+"""What is probed: ``write`` gives what it says when the context is edited so, nothing when no text is left.
+Raises GeneratorError."""
 
 
 # --- what was said --------------------------------------------------------------------------------

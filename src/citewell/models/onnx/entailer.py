@@ -112,13 +112,13 @@ class OnnxAnswerCheck:
     """The judge's second output: whether a text answers a question. ``calibration`` is the part "answers" of
     its support.json: the border of its own word, and the line over the words of reader, ranker and judge."""
 
-    def __init__(self, judge: OnnxEntailer, calibration: Mapping[str, Any], *, limit: int = 8_192) -> None:
+    def __init__(self, judge: OnnxEntailer, calibration: Mapping[str, Any]) -> None:
         self.border: float = calibration["border"]
         self.least: float = calibration["least"]
         self._line: Mapping[str, float] = calibration["line"]
         self._session = judge.session
         self._max_tokens = judge.max_tokens
-        self._memory: Memory[tuple[str, str], float] = Memory(limit)
+        self._memory: Memory[tuple[str, str], float] = Memory(8_192)
         self.maker = msgspec.structs.replace(judge.maker, threshold=self.border)
 
     def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:

@@ -124,11 +124,6 @@ class WindowRule:
         return tuple(sorted(picked)) or (0,)
 
 
-def is_table(text: str) -> bool:
-    """At least two lines, and half of all lines, are rows: cells between tabs, or "name: value"."""
-    return bool(_rows(_lines(text)))
-
-
 def _rows(lines: Sequence[str]) -> list[int]:
     rows = [i for i, line in enumerate(lines) if "\t" in line or _RECORD.match(line)]
     return rows if len(rows) >= 2 and len(rows) * 2 >= len(lines) else []

@@ -210,7 +210,6 @@ def _said(said: Sequence[Feedback], claim: int | None) -> Said:
 
 
 def _headlines(claims: Sequence[Claim], sources: Sequence[Source]) -> Iterable[Headline]:
-    """The cells that the claims cite."""
     documents = {(s.first.document_id, s.first.document_version): s.document for s in sources if s.document}
     for one in dict.fromkeys(citation for claim in claims for citation in _located(claim.citations)):
         document = documents.get((one.document_id, one.document_version))

@@ -71,7 +71,6 @@ async def post_ask(
 
 @router.get("/answers/{request_id}")
 def answer(reading: Reading, request_id: str) -> Response:
-    """The answer, or how far it is."""
     try:
         with looking_up():
             record = reading.kb.audit.record(request_id)
@@ -108,7 +107,6 @@ def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]
 
 
 def _page(visit: Visit, session_id: str, **values: Any) -> Response:
-    """The page of a question, whatever of it is there."""
     empty = {"answer": None, "live": None, "turns": (), "question": "", "narrowed": False, "names": ()}
     narrowing = {"document": "", "since": "", "tag": ""}
     return visit.page("ask.html", words=WORDS, session_id=session_id, **(empty | narrowing | values))
@@ -126,7 +124,6 @@ def cancel(posting: Posting, request_id: str) -> Response:
 
 @router.get("/history")
 def history(reading: Reading, q: str = "", cursor: str = "") -> Response:
-    """What the reader asked, newest first."""
     found = reading.kb.audit.query(AuditQuery(user=reading.caller.user, limit=PAST, cursor=cursor))
     words = q.casefold().split()
     records = [one for one in found.records if all(word in one.user_query.casefold() for word in words)]

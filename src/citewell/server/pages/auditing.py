@@ -105,7 +105,6 @@ def record(reading: Reading, request_id: str) -> Response:
 
 @router.post("/audit/records/{request_id}/replay")
 async def replay(posting: Posting, request_id: str) -> Response:
-    """The record recomputed and compared bit by bit."""
     posting.need(Role.AUDITOR)
 
     def recomputed() -> Response:
@@ -211,7 +210,6 @@ def _query(kb: KnowledgeBase, asked: dict[str, str]) -> AuditQuery:
 
 
 def _tally(one: AuditRecord) -> dict[str, int]:
-    """How many of the record's claims have each state."""
     return Counter(state_of(claim).name for claim in one.claims)
 
 

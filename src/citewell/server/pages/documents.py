@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, UploadFile
@@ -192,7 +193,6 @@ def view(
 
 @router.get("/documents/turn")
 def turn(reading: Reading, id: str, version: str, number: int) -> Response:
-    """The page that the form for turning pages names."""
     with looking_up():
         document = reading.kb.document(id, version)
     paper = next((one for one in document.pages if one.number == number), None)
@@ -209,16 +209,13 @@ async def take_in(
 ) -> Response:
     """Each file by the limited reader; what failed is shown with its remedy."""
     posting.need(Role.CURATOR)
-
-    here = site(posting.request)
+    options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
 
     def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
-        options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag), "gone": gone}
-        with here.changing():
-            reports = [upload(posting.kb, one.file, one.filename or "", **options) for one in files]
+        reports = [upload(posting.kb, one.file, one.filename or "", gone=gone, **options) for one in files]
         return tuple(outcome for report in reports for outcome in report.files)
 
-    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
+    outcomes = await site(posting.request).changed(posting.request, posting.caller, take)
     return await run_in_threadpool(_list, posting, "", "", 0, outcomes)
 
 
@@ -226,18 +223,16 @@ async def take_in(
 async def take_version(posting: Posting, id: Field, file: UploadFile) -> Response:
     """A file as the new version of a document: the old one stays as evidence and is retrieved no more."""
     posting.need(Role.CURATOR)
-
-    entry, here = await run_in_threadpool(_entry, posting, id), site(posting.request)
+    entry = await run_in_threadpool(_entry, posting, id)
     if entry is None:
         raise absent()
-
-    def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
-        options: dict[str, Any] = {"document_id": id, "acl": entry.acl, "tags": entry.tags, "gone": gone}
-        with here.changing():
-            return upload(posting.kb, file.file, file.filename or "", **options).files
-
-    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
-    return await run_in_threadpool(_about, posting, id, outcomes)
+    take = partial(
+        upload, posting.kb, file.file, file.filename or "", document_id=id, acl=entry.acl, tags=entry.tags
+    )
+    report = await site(posting.request).changed(
+        posting.request, posting.caller, lambda gone: take(gone=gone)
+    )
+    return await run_in_threadpool(_about, posting, id, report.files)
 
 
 @router.post("/documents/recall")

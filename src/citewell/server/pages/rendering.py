@@ -1,4 +1,4 @@
-"""Templates and static files, and what every page needs: the tabs that a role may see, theme, form token.
+"""Templates and static files, and what every page needs: the tabs that a role may see, form token.
 
 In: a request and values. Out: a response. Everything a template shows is escaped unless this project wrote it
 itself. Knows nothing about answers or documents.
@@ -39,7 +39,6 @@ router = APIRouter(include_in_schema=False)
 
 FOLDER = Path(__file__).parent
 MEDIA = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-THEMES = ("light", "dark")
 REVIEWING = (Role.CURATOR, Role.AUDITOR)
 TABS: tuple[tuple[str, str, tuple[Role, ...]], ...] = (
     ("Ask", "/", ()),
@@ -56,14 +55,13 @@ def page(
     request: Request, template: str, *, status: int = 200, caller: Caller | None = None, **values: Any
 ) -> Response:
     """``caller`` is None where nobody is known yet: then there are no tabs."""
-    theme, path = request.cookies.get("theme", ""), request.url.path
+    path = request.url.path
     keyed = caller is not None and known(request).credential != "owner"
     text = (
         templates()
         .get_template(template)
         .render(
             csrf=csrf_token(request),
-            theme=theme if theme in THEMES else "",
             tabs=[
                 {"name": name, "href": href, "here": _within(path, href)}
                 for name, href, roles in TABS

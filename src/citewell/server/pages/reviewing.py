@@ -66,7 +66,6 @@ def review(
 def dismiss_many(
     posting: Posting, chosen: Annotated[Sequence[str], Form()] = (), reason: Field = "", state: Field = "open"
 ) -> Response:
-    """The chosen answers of a page of the queue, for one reason."""
     posting.need(*REVIEWING)
     with looking_up():
         for request_id in chosen:

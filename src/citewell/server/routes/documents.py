@@ -25,7 +25,7 @@ from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, absent, looking_up
 from citewell.server.shapes import body_of, described, query_of, reply
-from citewell.server.site import Attended, Here, Site
+from citewell.server.site import Attended, Here
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"], route_class=Attended)
 
@@ -203,8 +203,8 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
             "tags": [str(tag) for tag in form.getlist("tag")],
         }
         name = file.filename or ""
-        upload_to = partial(_ingested, here, caller, file.file, name, options)
-        report = await here.attended(here.checks, request, caller, upload_to)
+        take = partial(upload, here.kb_for(caller), file.file, name, **options)
+        report = await here.changed(request, caller, lambda gone: take(gone=gone))
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
@@ -216,13 +216,6 @@ def told_place(uri: str) -> str:
     """Where a document came from, as far as it is anybody's business: of a file its name, for the folders
     that it lies in are the server's own."""
     return uri if urlsplit(uri).scheme in ("http", "https") else uri.rstrip("/").rpartition("/")[2]
-
-
-def _ingested(
-    here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any], gone: Callable[[], str]
-) -> IngestReport:
-    with here.changing():
-        return upload(here.kb_for(caller), file, name, gone=gone, **options)
 
 
 class Withdrawal(Record, frozen=True, kw_only=True):

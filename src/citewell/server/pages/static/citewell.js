@@ -1,5 +1,5 @@
 // What the pages do beyond being read: follow an answer while it is made, light a claim's words and page, send
-// judgements, choose words in review, turn the theme. Text from documents and models enters the page as text
+// judgements, choose words in review. Text from documents and models enters the page as text
 // only (textContent). Everything else works without this file.
 "use strict";
 
@@ -42,22 +42,6 @@ function tell(text, undo) {
   }
   clearTimeout(tell.timer);
   tell.timer = setTimeout(() => { box.textContent = ""; }, undo ? 15000 : 6000);
-}
-
-function theme() {
-  const button = $("#theme");
-  const root = document.documentElement;
-  const dark = () =>
-    root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  const name = () => { button.textContent = dark() ? "Light theme" : "Dark theme"; };
-  button.hidden = false;
-  name();
-  button.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=strict`;
-    name();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
 }
 
 function localTimes() {
@@ -386,7 +370,6 @@ function steps() {
 }
 
 if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
-theme();
 localTimes();
 steps();
 const form = $("#ask");
