@@ -157,8 +157,12 @@ def test_what_was_left_out_of_a_receipt_is_told(log: SqliteLog, receipt: bytes) 
     assert not any("nothing in this file was changed" in line for line in report.proves)
 
 
-def test_it_shows_the_user_only_where_that_is_wanted(log: SqliteLog) -> None:
-    assert b"alice" not in written(issue(log, request(1)))
+def test_it_can_keep_the_texts_secret_or_show_the_user(log: SqliteLog) -> None:
+    secret = written(issue(log, request(1), hashes_only=True))
+    assert b"question 1?" not in secret
+    report = check_receipt(secret)
+    assert report.ok
+    assert any("salted hashes" in line for line in report.does_not_prove)
     assert b"alice" in written(issue(log, request(1), with_user=True))
 
 

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from citewell.audit.log import Log
 
 
-def issue(log: Log, request_id: str, *, with_user: bool = False, checkpoint: str = "") -> Receipt:
-    """``with_user`` also opens who asked and with which rights.
+def issue(
+    log: Log, request_id: str, *, with_user: bool = False, hashes_only: bool = False, checkpoint: str = ""
+) -> Receipt:
+    """``with_user`` also opens who asked and with which rights; ``hashes_only`` opens nothing.
 
     ``checkpoint`` is an earlier one of this log. Raises UsageError when the content has expired, or the
     checkpoint is not of this log or older than the answer; LogIntegrityError when the log does not bear it
@@ -48,7 +50,7 @@ def issue(log: Log, request_id: str, *, with_user: bool = False, checkpoint: str
         )
     note = checkpoint or log.checkpoint()
     body: dict[str, Any] = msgspec.json.decode(entry.body)
-    shown = _opened(log, entry, with_user=with_user)
+    shown = {} if hashes_only else _opened(log, entry, with_user=with_user)
     settings = _configuration(log, entry, body["config_hash"])
     with log.database.reading() as rows:
         tree = stored_tree(rows, head(rows)[0])

@@ -31,12 +31,14 @@ def receipt(
     kb: KnowledgeBase,
     id: Id,
     with_user: bool = False,
+    hashes_only: bool = False,
     checkpoint: Path | None = None,
     reader: str = "",
 ) -> None:
     """Print the receipt of one answer: its proof, as JSON.
 
     --with-user: Also show who asked.
+    --hashes-only: Replace question and answer with salted hashes.
     --checkpoint FILE: Prove it against this older checkpoint.
     """
     from citewell.audit.receipts import written
@@ -44,6 +46,7 @@ def receipt(
     found = kb.audit.receipt(
         id,
         with_user=with_user,
+        hashes_only=hashes_only,
         checkpoint=text_of(checkpoint) if checkpoint else "",
         reader=reader,
     )

@@ -109,11 +109,11 @@ class Auditing:
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
-    def citing(self, document_id: str) -> Page:
-        """The newest 200 answers that cite a document, for numbers about it: on record as counts are."""
-        query = AuditQuery(document=document_id, limit=200)
+    def citing(self, document_id: str, *, most: int = 200, reader: str = "") -> Page:
+        """The newest ``most`` answers that cite a document, for numbers about it: on record as counts are."""
+        query = AuditQuery(document=document_id, limit=most)
         page = self._asked.page(query)
-        self.note_read({"counts": self._without_names(query)}, "", len(page.records))
+        self.note_read({"counts": self._without_names(query)}, reader, len(page.records))
         return page
 
     def bodies(
@@ -176,6 +176,7 @@ class Auditing:
         request_id: str,
         *,
         with_user: bool = False,
+        hashes_only: bool = False,
         checkpoint: str = "",
         reader: str = "",
     ) -> Receipt:
@@ -184,7 +185,13 @@ class Auditing:
 
         if not self._caller.unrestricted:
             self.visibility.request(request_id)
-        receipt = issue(self._parts.log, request_id, with_user=with_user, checkpoint=checkpoint)
+        receipt = issue(
+            self._parts.log,
+            request_id,
+            with_user=with_user,
+            hashes_only=hashes_only,
+            checkpoint=checkpoint,
+        )
         self.note_read({"receipt": request_id}, reader, 1)
         return receipt
 

@@ -31,9 +31,10 @@ def answer(request_id: str, caller: Reader, here: Here) -> Response:
 
 
 class ReceiptOptions(Record, frozen=True, kw_only=True):
-    """``with_user`` opens who asked."""
+    """``with_user`` opens who asked; ``hashes_only`` opens nothing."""
 
     with_user: bool = False
+    hashes_only: bool = False
 
 
 @router.get(
@@ -45,7 +46,9 @@ def receipt(
 ) -> Response:
     """The same bytes as ``citewell audit receipt``."""
     with looking_up():
-        made = here.kb_for(caller).audit.receipt(request_id, with_user=options.with_user, reader=caller.user)
+        made = here.kb_for(caller).audit.receipt(
+            request_id, with_user=options.with_user, hashes_only=options.hashes_only, reader=caller.user
+        )
     name = f'attachment; filename="{made.answer["request_id"]}.receipt.json"'
     return Response(written(made), media_type=JSON, headers={"Content-Disposition": name})
 
