@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 import pytest
@@ -100,14 +100,32 @@ def test_of_several_marked_places_the_worst_is_told(
     assert "It has the marked words in the same place" in client.get(view, headers=HTML).text
 
 
-def test_about_a_document_counts_the_answers_that_lean_on_it_for_whoever_may_see_them(
+def test_about_a_document_says_what_was_cited_from_it_and_how_often_that_failed(
     client: TestClient, kb: KnowledgeBase, keys: Any
 ) -> None:
-    about, nothing = "/documents/about?id=bridge.md", "No answer that you may see cites it yet"
-    assert nothing in client.get(about, headers=HTML).text
-    kb.ask("When did the bridge open?", user="alice")
-    assert "1 past answer leans on this document." in client.get(about, headers=HTML).text
-    assert nothing in client.get(about, headers=HTML | keys("bob")).text
+    """A rate of its own citations: an answer may fail for what another document was cited for."""
+    about = "/documents/about?id=bridge.md"
+    assert "not measured" in client.get(about, headers=HTML).text
+    record = kb.audit.record(kb.ask("When did the bridge open?", user="alice").request_id)
+    (claim,) = record.claims
+    own = msgspec.structs.replace(claim.citations[0], verdict=None)
+    other = msgspec.structs.replace(own, document_id="lamp.md", verdict=verdict(Status.UNSUPPORTED))
+    failed = msgspec.structs.replace(own, quote="made of glass", start=-1, end=-1)
+    claims = (
+        msgspec.structs.replace(claim, citations=(own, other)),
+        claim,
+        msgspec.structs.replace(claim, verdict=verdict(Status.BROKEN), citations=(failed,)),
+        msgspec.structs.replace(claim, verdict=verdict(Status.UNSUPPORTED), citations=(own,)),
+    )
+    kb.parts.log.append(msgspec.structs.replace(record, request_id=f"req_{9:024d}", claims=claims))
+    shown = client.get(about, headers=HTML).text
+    assert "2 of 5 citations failed</strong> (40 %), in 2 answers" in shown
+    assert re.search(rf">{own.quote}</a> <small>4 times, 1 failed<", shown)
+    assert "made of glass" not in shown
+    assert f'href="/documents/view?id=bridge.md&amp;version={quote(own.document_version)}' in shown
+    stranger = client.get(about, headers=HTML | keys("bob")).text
+    assert "not measured" in stranger
+    assert own.quote not in stranger
 
 
 POSTED = ("/", "/documents", "/documents/withdraw", "/answers/req_1/feedback", "/audit/integrity")
