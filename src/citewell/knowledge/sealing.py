@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.core.prompts.loading import Prompt
     from citewell.documents.evidence.sqlite import SqliteEvidence
-    from citewell.documents.index import ChunkIndex
+    from citewell.documents.index import LanceIndex
     from citewell.documents.outcomes import FileOutcome, IngestReport
     from citewell.knowledge.catalogue import Sealed
 
@@ -46,7 +46,7 @@ def seal_configuration(log: Log, config: Config) -> None:
 def seal_ingest(
     log: Log,
     evidence: SqliteEvidence,
-    index: ChunkIndex,
+    index: LanceIndex,
     report: IngestReport,
     paths: Sequence[str | Path],
     supersedes: Sequence[str] = (),

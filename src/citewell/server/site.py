@@ -169,7 +169,7 @@ class Attended(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        if "GET" not in self.methods:
+        if "GET" not in (self.methods or ()):
             return handle
 
         async def attended(request: Request) -> Response:
