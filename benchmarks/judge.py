@@ -65,12 +65,19 @@ def grounding(alone: Entailer, full: Entailer, rows: int, border: float) -> dict
     return {"sets": sets, "means": means}
 
 
-def by_making(entailer: RememberingEntailer) -> tuple[float, list[tuple[str, str, str]]]:
+def few(cases: Sequence[Case], most: int) -> list[Case]:
+    """The cases of at most ``most`` claims, drawn by chance."""
+    units = sorted({one.unit for one in cases})
+    kept = set(random.Random(SEED).sample(units, min(most, len(units))))
+    return [one for one in cases if one.unit in kept]
+
+
+def by_making(entailer: RememberingEntailer, most: int) -> tuple[float, list[tuple[str, str, str]]]:
     """AUROC of the entailer's own probability on the written examples kept for reporting; and, by how a claim
     was made, how often it is on the right side of one half."""
     kept = [(p, s) for p in passages() if p.part == "report" for s in p.statements]
     random.Random(SEED).shuffle(kept)
-    kept = kept[:WRITTEN]
+    kept = kept[:most]
     said = entailer.entail([(f"{p.title}\n{s.premise}", s.claim) for p, s in kept])
     right: dict[str, list[bool]] = {}
     values = np.array([one.entailment or 0.0 for one in said])
@@ -98,7 +105,9 @@ def milliseconds(entailer: Entailer) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rows", type=int, default=100, help="most rows of a grounding set")
-    rows = parser.parse_args().rows
+    parser.add_argument("--claims", type=int, default=WRITTEN, help="most claims of each other kind")
+    told = parser.parse_args()
+    rows, most = told.rows, told.claims
     folder = judge_folder()
     if folder is None:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
@@ -107,13 +116,13 @@ def main() -> None:
     border = float(calibration_card(folder)["entailer"]["threshold"])
     speed = {"small": milliseconds(OnnxEntailer()), "both": milliseconds(entailer_named("embedded"))}
     print(speed, flush=True)
-    area, made = by_making(judge)
+    area, made = by_making(judge, most)
     print(area, made, flush=True)
     cases: dict[str, Sequence[Case]] = {
-        "plain statements, overstatements": plain(),
-        "new texts": written(WRITTEN),
-        "single edits": edits(20),
-        "tables": tables(60),
+        "plain statements, overstatements": few(plain(), most),
+        "new texts": written(most),
+        "single edits": few(edits(20), most),
+        "tables": few(tables(60), most),
     }
     truth = {name: {one.unit: one.supported for one in found} for name, found in cases.items()}
     base = without("", cases, both)
@@ -136,9 +145,8 @@ def main() -> None:
         "written": {"auroc": area, "by making": made},
         "five claims x three spans, ms": speed,
     }
-    write("judge", "The judge", page(found, before, truth, base, beside, checks, values, rows), json.loads(
-        json.dumps(values, default=asdict)
-    ))  # fmt: skip
+    body = page(found, before, truth, base, beside, checks, values, rows, most)
+    write("judge", "The judge", body, json.loads(json.dumps(values, default=asdict)))
 
 
 def page(
@@ -150,6 +158,7 @@ def page(
     checks: Mapping[str, Mapping[str, Any]],
     values: Mapping[str, Any],
     rows: int,
+    most: int,
 ) -> str:
     def cell(line: Score) -> str:
         return "{balanced_accuracy:.3f} ({low:.2f}–{high:.2f}) / {auroc:.2f}".format(**asdict(line))
@@ -194,7 +203,8 @@ def page(
         for name, row in checks.items()
     ]
     speed = values["five claims x three spans, ms"]
-    return f"""`python -m benchmarks.judge --rows {rows}`: judge `{values["model"]}`,
+    some = "" if most >= WRITTEN else f" --claims {most}"
+    return f"""`python -m benchmarks.judge --rows {rows}{some}`: judge `{values["model"]}`,
 small entailer `{values["small"]}`.
 None of these rows shaped either, or their calibration. Balanced accuracy with its 95 % bootstrap interval and
 AUROC, at most {rows} rows a set; the judge alone at {values["border"]:.2f}, the full verifier at 0.50.
