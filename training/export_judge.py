@@ -39,8 +39,7 @@ AFTER = 0.8
 OUTLIERS = "__output__dense"
 BAD_AT = [
     "languages other than English",
-    "who does what to whom, such as tenant for landlord or employer for employee: of 58 such written claims "
-    ".57 are judged correctly",
+    "who does what to whom, such as tenant for landlord or employer for employee",
     "near copies of a text with one thing changed, when used without the exact checks beside it",
     "counts, totals and superlatives over a whole table",
     "chains of inference, and evidence that no window of 1,100 characters holds",
