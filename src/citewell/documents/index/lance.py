@@ -207,6 +207,11 @@ class LanceIndex:
             .execute(table)
         )
 
+    def rows_of(self, document_id: str) -> Any:
+        """The rows written for a document, vectors and all, as :meth:`write` takes it."""
+        self._table.checkout_latest()
+        return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
+
     def add(self, chunks: Sequence[Chunk]) -> None:
         """Embeds and writes whole documents in one commit."""
         if chunks:
