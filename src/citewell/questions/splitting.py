@@ -136,7 +136,7 @@ class Tagger:
     surer: float = 0.0
 
     def labels(self, rows: Sequence[Sequence[str]]) -> list[int]:
-        """The likeliest chain for these words; () for none."""
+        """The likeliest chain, a label a word."""
         if not rows:
             return []
         never = float("-inf")
