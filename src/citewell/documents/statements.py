@@ -85,17 +85,16 @@ _SELF = r"(?i:th(?:is|ese)|the present|it|they)\b[\w\s-]{0,50}?"
 _REPLACES = (
     r"(?i:replaces?|supersedes?|cancels?|repeals?|revokes?)(?i:\s+and\s+(?:replaces?|supersedes?|cancels?))?"
 )
-_WHOLE = tuple(
-    _bounded(pattern)
-    for pattern in (
-        rf"{_LEAD}(?P<subject>{_SELF}|\S.{{0,90}}?){_AT[1]}\s+(?i:hereby\s+)?{_REPLACES}{_WHOLLY}"
-        r"(?i:\s+all (?:previous|earlier|prior) (?:editions?|versions?) of)?\s+"
-        rf"(?P<doc>\S.{{0,120}}?){_AT[2]}\.?",
-        rf"{_LEAD}(?P<doc>\S.{{0,120}}?){_BE}(?:{_GONE}|{_NEW}){_WHOLLY}{_AT[1]}"
-        rf"(?i:\s+by\s+(?P<subject>.{{1,90}}?))?{_AT[2]}\.",
-        r"(?i:supersedes|replaces)\s*:\s*(?P<doc>.+?)\.?(?P<subject>)",
-    )
+_REPLACING = _bounded(
+    rf"{_LEAD}(?P<subject>{_SELF}|\S.{{0,90}}?){_AT[1]}\s+(?i:hereby\s+)?{_REPLACES}{_WHOLLY}"
+    r"(?i:\s+all (?:previous|earlier|prior) (?:editions?|versions?) of)?\s+"
+    rf"(?P<doc>\S.{{0,120}}?){_AT[2]}\.?"
 )
+_REPLACED = _bounded(
+    rf"{_LEAD}(?P<doc>\S.{{0,120}}?){_BE}(?:{_GONE}|{_NEW}){_WHOLLY}{_AT[1]}"
+    rf"(?i:\s+by\s+(?P<subject>.{{1,90}}?))?{_AT[2]}\.(?P<exact>)"
+)
+_REPLACES_FIELD = _bounded(r"(?i:supersedes|replaces)\s*:\s*(?P<doc>.+?)\.?(?P<subject>)")
 _AMENDS = re.compile(
     rf"{_SELF}\s+(?i:hereby\s+)?(?i:amends|modifies|changes|varies|supplements|corrects)\s+(?P<doc>.{{3,120}}?)\.?"
 )
@@ -233,21 +232,23 @@ def _statement(sentence: str, start: int, end: int, line_end: int, text: str) ->
             from_date=_date_in(said),
             old=said.get("old") or "",
         )
-    for pattern in _WHOLE:
-        if match := pattern.fullmatch(sentence):
-            said = match.groupdict()
-            subject = said["subject"] or ""
-            own = not subject or re.fullmatch(_SELF, subject)
-            return Statement(
-                standing=Standing.EDITION,
-                sections=(),
-                document=said["doc"],
-                start=start,
-                end=end,
-                from_date=_date_in(said),
-                by="" if own else subject,
-                exact=pattern is _WHOLE[1],
-            )
+    match = (
+        _REPLACING.fullmatch(sentence) or _REPLACED.fullmatch(sentence) or _REPLACES_FIELD.fullmatch(sentence)
+    )
+    if match:
+        said = match.groupdict()
+        subject = said["subject"] or ""
+        own = not subject or re.fullmatch(_SELF, subject)
+        return Statement(
+            standing=Standing.EDITION,
+            sections=(),
+            document=said["doc"],
+            start=start,
+            end=end,
+            from_date=_date_in(said),
+            by="" if own else subject,
+            exact="exact" in said,
+        )
     return None
 
 
