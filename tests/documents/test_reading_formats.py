@@ -848,3 +848,13 @@ def test_what_a_style_sheet_prints_in_white_is_read(page: str) -> None:
 def test_a_format_made_to_be_slow_or_too_fine_gives_the_stored_value() -> None:
     assert shown_value(1.0, "0," + "," * 20_000 + "x") == "1"
     assert shown_value(9.99e14, "0.0000000000%%%") == "999000000000000"
+
+
+def test_a_long_column_of_single_cells_heads_no_row_with_all_of_itself() -> None:
+    """Each such cell used to carry all above it: 900 kB took a minute and as much memory as its square."""
+    listed = "".join(f"label {n}\n" for n in range(2_000))
+    document = read(f"name,paid\nAnn,5\n{listed}Bob,7\n", "a.csv")
+    last = document.tables[0].rows[-1]
+    assert last.label == "Bob"
+    assert last.group.split(" \u203a ") == [f"label {n}" for n in range(1_994, 2_000)]
+    assert sum(len(row.group) for row in document.tables[0].rows) < 200

@@ -36,6 +36,7 @@ _NO_VALUE = frozenset(
 )
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
+_GROUPS = 6  # rows of a single cell that follow one another and head the rows below them; further ones are a list
 _TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole
 
 
@@ -63,7 +64,7 @@ class Canonical:
         self._tables: list[Table] = []
         self._unseen = 0
         self._before_table = ""
-        self._group = ""
+        self._group: list[str] = []
         self._noted: Counter[str] = Counter()
         self._label, self._label_start = "", -1
         self._opened = False  # the row before opened a group
@@ -131,7 +132,7 @@ class Canonical:
         if not title and before[:1].isupper() and before[-1] not in ".;!?":
             title = before.rstrip(":,")
         start = self._length
-        self._group, self._opened, self._label, self._label_start = "", False, "", -1
+        self._group, self._opened, self._label, self._label_start = [], False, "", -1
         found = [
             self._row(row, heads, position >= count, reached=filled[position][:1] == [None])
             for position, row in enumerate(rows)
@@ -202,9 +203,9 @@ class Canonical:
             return None
         if not reached:
             self._label, self._label_start = cells[0], base
-        group = self._group if found else ""
+        group = " \u203a ".join(self._group) if found else ""
         if cells[0] and not found:
-            self._group = " \u203a ".join(filter(None, (self._group if self._opened else "", cells[0])))
+            self._group = [*(self._group if self._opened else ()), cells[0]][-_GROUPS:]
         self._opened = not found
         return Row(
             start=base + lead,
