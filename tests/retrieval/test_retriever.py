@@ -19,8 +19,9 @@ from citewell.documents.index import LanceIndex
 from citewell.models.fake import HashEmbedder
 from citewell.questions.parsing import read_question
 from citewell.retrieval import Filters, Retrieved, Retriever
+from citewell.retrieval.folding import fold
 from citewell.retrieval.gate import nearest
-from citewell.retrieval.retriever import fold, fuse, rank_tables
+from citewell.retrieval.retriever import fuse, rank_tables
 from citewell.retrieval.wording import named_documents, word
 
 

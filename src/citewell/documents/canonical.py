@@ -36,7 +36,9 @@ _NO_VALUE = frozenset(
 )
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
-_GROUPS = 6  # rows of a single cell that follow one another and head the rows below them; further ones are a list
+_GROUPS = (
+    6  # rows of a single cell that follow one another and head the rows below them; further ones are a list
+)
 _TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole
 
 
