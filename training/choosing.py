@@ -1,8 +1,8 @@
-"""How well weights of the judge tell what they are chosen by: ``python -m training.choosing [CHECKPOINT ...]``.
+"""What weights of the judge are chosen by: ``python -m training.choosing [CHECKPOINT ...]``.
 
 In: the part "choose" of the written passages and the part "calibrate" of the public sets, which shape no
-weights; checkpoints of `training.judge` ("shipped" for the weights that are installed, "A*0.8+B*0.2" for a mean
-of two). Out: AUROC by kind of row, printed. Nothing that is reported is read.
+weights; checkpoints of `training.judge`, "shipped" for the installed ones, "A*0.8+B*0.2" for a mean of two.
+Out: AUROC by kind of row, printed. Nothing that is reported is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from training.judge_weights import shipped
 from training.linked import answering
 from training.passages import part_of
 
-PASSAGES, PUBLIC, GENERAL, TOKENS = 330, 60, 600, 4096
+PASSAGES, PUBLIC, GENERAL, TOKENS = 150, 30, 400, 4096
 NATURAL = {"nli/mnli.dev": "mnli", "nli/ling_in_loop.train": "mnli", "nli/fever_rte.dev": "fever"}
 WHOLE = 1_400
 
@@ -108,7 +108,7 @@ def weights(name: str) -> dict[str, Tensor]:
     if name == "shipped":
         return {**Judge().state_dict(), **shipped()}
     state: dict[str, Tensor] = torch.load(name, weights_only=True)
-    return state["model"] if "model" in state else state  # type: ignore[return-value] - a checkpoint holds one
+    return state.get("model", state)  # type: ignore[return-value] - a checkpoint holds a state
 
 
 def sampled(found: Sequence[tuple[str, Group]]) -> list[tuple[str, Group]]:

@@ -104,7 +104,7 @@ UNSEEN_MOST = {
 WRITTEN_STEPS = 540
 """Of the second stage: the written examples once with what is replayed, and half of them again."""
 TEMPLATED = 1_200
-"""Claims at most that a further round takes of each general set not in NATURAL: few sentences, many fillings."""
+"""Claims at most that a further round takes of a general set not in NATURAL: few sentences, many fillings."""
 NATURAL = {
     "nli/mnli.dev",
     "nli/mnli.train_sample",
@@ -126,8 +126,8 @@ GENERAL_STEPS, AGAIN_STEPS = 750, 1_250
 GENERAL_ASKED = 0.3
 """Share of the questions, written and public, that the round "general" shows."""
 AGAIN_PUBLIC, AGAIN_WRITTEN, AGAIN_GENERAL, AGAIN_ASKED = 0.1, 0.25, 0.05, 0.4
-"""Shares that "again" shows: of the public groups, of the older written passages (those about what the judge got
-wrong are shown whole), of general pairs, of public questions."""
+"""Shares that "again" shows: of the public groups, of the older written passages (those about what the judge
+got wrong are shown whole), of general pairs, of public questions."""
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
 CONTRAST = 0.5
