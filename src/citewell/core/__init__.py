@@ -1,1 +1,1 @@
-"""The ground that every stage stands on: errors, identity, configuration, records and ports."""
+"""The foundation of every stage: errors, identity, configuration, records and ports."""

@@ -1,7 +1,7 @@
-"""Who asks, and what they may do and see: the one rule for pages, API, log and receipts.
+"""Who is asking, and what they may do and see: one rule for pages, API, log and receipts.
 
-In: a name, groups and roles, as a key, a token or the command line gave them. Out: yes or no. Knows nothing
-about keys, tokens or HTTP.
+In: a name, groups and roles, from a key, a token or the command line. Out: yes or no. Knows nothing about
+keys, tokens or HTTP.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from citewell.core.records import Record
 
 class Role(StrEnum):
     """``asker`` asks and reads what it asked; ``curator`` also changes documents and reviews; ``auditor``
-    reads other people's records; ``admin`` does all of it and manages keys."""
+    reads other people's records; ``admin`` does all of this and manages keys."""
 
     ASKER = "asker"
     CURATOR = "curator"
@@ -24,8 +24,8 @@ class Role(StrEnum):
 
 
 def texts(name: str, given: object) -> tuple[str, ...]:
-    """``given`` as a tuple. Raises UsageError for a single text, which would be split into letters, and for
-    anything that does not consist of texts."""
+    """``given`` as a tuple of strings. Raises UsageError for a single string, which would be split into
+    letters, and for anything but strings inside."""
     if isinstance(given, str):
         raise UsageError(
             f"{name} is a single text, {given!r}, not a list", hint=f"put it in a list: {name}=[...]"

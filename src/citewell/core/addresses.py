@@ -1,7 +1,7 @@
-"""Addresses that may hold a secret: how a record or a message names them, and how to post to one.
+"""Addresses that may contain a secret: how a record or a message names them, and how to post to one.
 
-In: a URL as it is configured. Out: its name without user, password, query and anything else that may be a
-token; why posting to it failed. Knows nothing about what the address serves.
+In: a URL as configured. Out: its name without user, password, query and anything else that may be a token;
+why posting to it failed. Knows nothing about what the address serves.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from urllib.parse import urlsplit
 
 PATHS_SHOWN = ("file", "postgresql", "postgres")
-"""Their paths name a place. The path of any other address may itself be a secret, as a webhook's is."""
+"""Schemes whose paths are safe to show. The path of any other address may be a secret, like a webhook's."""
 TIMEOUT_S = 10.0
 
 
@@ -18,7 +18,7 @@ _UNREADABLE = "(an address without a scheme)"
 
 
 def named(address: str) -> str:
-    """The part of it that may be written down, "" for an empty one; an address that cannot be parsed with
+    """The part of it that is safe to write down, "" for an empty one; an address that cannot be parsed with
     certainty is named by its scheme alone."""
     try:
         parts = urlsplit(address)
@@ -26,7 +26,7 @@ def named(address: str) -> str:
         return _UNREADABLE
     if not parts.scheme:
         return _UNREADABLE if address else ""
-    # An "@" behind the host is one of a password whose "/", "?" or "#" was not written as %2F and so on.
+    # An "@" after the host belongs to a password whose "/", "?" or "#" was not percent-encoded.
     if parts.scheme != "file" and "@" in parts.path + parts.query + parts.fragment:
         return f"{parts.scheme}:"
     host = f"//{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""
@@ -34,11 +34,11 @@ def named(address: str) -> str:
 
 
 def post(url: str, data: bytes, content_type: str) -> str:
-    """What went wrong, or "" for a 2xx response; a redirect is not followed. Never raises for what the server
-    does, and repeats nothing of the address or of the server's response."""
+    """What went wrong, or "" for a 2xx response; redirects are not followed. Never raises for what the server
+    does, and repeats only the address's safe name, and nothing of the server's response."""
     import httpx2
 
-    logging.getLogger("httpx2").setLevel(logging.WARNING)  # below that it tells whole addresses
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # below that it logs whole addresses
     if not url.startswith(("https://", "http://")):
         return f"{named(url)} is not an http address"
     try:

@@ -1,4 +1,4 @@
-"""The time, behind a port so that tests can hold it still, and its one written form.
+"""The time, behind a port so that tests can freeze it, and the one format it is written in.
 
 In: a :class:`citewell.core.ports.Clock`. Out: ISO-8601 in UTC with microseconds and a ``Z``, which sorts
 as text.
@@ -21,11 +21,11 @@ class SystemClock:
 
 
 def stamp(clock: Clock) -> str:
-    """Now, as every record writes it: ``2026-11-21T03:41:09.000000Z``."""
+    """The current time in the format of every record: ``2026-11-21T03:41:09.000000Z``."""
     return written(clock.now())
 
 
 def written(moment: datetime) -> str:
-    """``moment`` in UTC; one without a zone is taken as UTC."""
+    """``moment`` in that format; a naive datetime is taken as UTC."""
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return zoned.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,7 +1,7 @@
-"""Runs the owner's own commands when something happens.
+"""Runs the owner's own commands on events.
 
 In: the words of a command, one more argument. Out: what went wrong, or "". Knows nothing
-about what happened.
+about the events.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TIMEOUT_S = 10.0
 
 
 def tell_command(words: Sequence[str], argument: str) -> str:
-    """Runs a command with ``argument`` as its last one, without a shell. Never raises for what it does."""
+    """Runs a command, without a shell, with ``argument`` as its last argument. Never raises if it fails."""
     try:
         done = subprocess.run(
             [*words, argument],
@@ -25,7 +25,7 @@ def tell_command(words: Sequence[str], argument: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        # Its own message repeats every word, and one may be a token.
+        # The exception's own message repeats every word, and one may be a token.
         return f"{words[0]} took longer than {TIMEOUT_S:g} s"
     except OSError as error:
         return f"{type(error).__name__}: {error}"

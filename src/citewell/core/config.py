@@ -1,4 +1,4 @@
-"""Configuration: data only. ``citewell.toml``, overlaid by ``CITEWELL_SECTION_KEY`` variables.
+"""Configuration, as data only: ``citewell.toml``, overridden by ``CITEWELL_SECTION_KEY`` variables.
 
 In: a TOML file and an environment. Out: a frozen :class:`Config`, hashed into every record. An unknown key is
 an error that suggests the nearest known one. Builds nothing: :mod:`citewell.knowledge.assembly` does.
@@ -22,16 +22,16 @@ from citewell.core.records import Record
 
 LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
 OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
-"""None of this is hashed into a record."""
+"""Keys and sections that are not hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}"
     for name in ("ENCODER", "JUDGE_BASE", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
-"""Names that are not keys: the product's own, and those of `training/`, which may share a shell with it."""
+"""Variables that are not keys: the product's own, and those of `training/`, which may share its shell."""
 
 
 class Documents(Record, frozen=True, kw_only=True):
-    """Bounds of the parsing worker: seconds, mebibytes, and pages."""
+    """Limits of the parsing worker: seconds, mebibytes and levels of nesting."""
 
     timeout_s: float = 120.0
     memory_mb: int = 2048
@@ -49,11 +49,11 @@ class Chunking(Record, frozen=True, kw_only=True):
 
 
 class Retrieval(Record, frozen=True, kw_only=True):
-    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables`` is of
-    the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for other
-    documents when the question names some; ``weight_ranker`` and
-    ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1;
-    ``read`` how many passages of the pool the ranker reads."""
+    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables`` is
+    for the ranking by table rows; ``weight_elsewhere`` is the share of its weight that each list keeps for
+    other documents when the question names some; ``weight_ranker`` and ``weight_similarity`` are for the
+    orders of the ranker and the dense views, relative to the pool's order, which weighs 1; ``read`` is how
+    many passages of the pool the ranker reads."""
 
     pool: int = 50
     top_k: int = 5
@@ -74,15 +74,15 @@ class Retrieval(Record, frozen=True, kw_only=True):
 
 
 class Gate(Record, frozen=True, kw_only=True):
-    """A passage whose no-answer probability is above ``max_no_answer`` gives no answer."""
+    """A passage whose no-answer probability exceeds ``max_no_answer`` yields no answer."""
 
     max_no_answer: float = 0.4
 
 
 class Writer(Record, frozen=True, kw_only=True):
     """How a language model is asked to write. ``form`` is "auto" or one of :class:`citewell.core.ports.Form`;
-    ``dialect`` is of its grammars, "lark" or "gbnf"; ``timeout_s`` bounds one try; prices are per million
-    tokens, 0 where they are not known."""
+    ``dialect`` is the grammar dialect, "lark" or "gbnf"; ``timeout_s`` limits one attempt; prices are per
+    million tokens, 0 if unknown."""
 
     form: Literal["auto", "grammar", "native", "schema", "inline"] = "auto"
     dialect: Literal["lark", "gbnf"] = "lark"
@@ -98,7 +98,7 @@ class Writer(Record, frozen=True, kw_only=True):
 
 
 class Questions(Record, frozen=True, kw_only=True):
-    """What a language model may do to a question; ``model`` empty means the writer's."""
+    """What a language model may do to a question; an empty ``model`` means the writer's."""
 
     model: str = ""
     hypothesis: bool = False
@@ -108,16 +108,16 @@ class Questions(Record, frozen=True, kw_only=True):
 
 
 class Judges(Record, frozen=True, kw_only=True):
-    """Models that judge, as ``openai:MODEL``; empty asks none."""
+    """Judge models, as ``openai:MODEL``; empty for none."""
 
     gate: str = ""
     answer: str = ""
 
 
 class Sources(Record, frozen=True, kw_only=True):
-    """Which documents the keeper trusts more: ``ranks`` are ``PREFIX=RANK``, a prefix of document ids and a
-    whole number. Everything else has rank 0, and the longest matching prefix counts. A document's own
-    words about its standing give it none."""
+    """Which documents the owner trusts more: ``ranks`` are ``PREFIX=RANK``, a prefix of document ids and an
+    integer. The longest matching prefix counts; without one, the rank is 0. A document cannot raise its own
+    rank by what it says."""
 
     ranks: tuple[str, ...] = ()
 
@@ -143,7 +143,7 @@ class Verification(Record, frozen=True, kw_only=True):
 
 
 class Confidence(Record, frozen=True, kw_only=True):
-    """``near_border`` > 0 samples further runs only for answers that near a decision border."""
+    """With ``near_border`` > 0, further runs are sampled only for answers near a decision threshold."""
 
     weight_retrieval: float = 0.3
     weight_coverage: float = 0.2
@@ -156,7 +156,7 @@ class Confidence(Record, frozen=True, kw_only=True):
 
 
 class Retention(Record, frozen=True, kw_only=True):
-    """How many days the log keeps contents, 0 for ever; see :mod:`citewell.audit.retention`."""
+    """How many days the log keeps contents; 0 means for ever. See :mod:`citewell.audit.retention`."""
 
     answers_days: int = 0
     errors_days: int = 0
@@ -168,8 +168,8 @@ class Retention(Record, frozen=True, kw_only=True):
 class Audit(Record, frozen=True, kw_only=True):
     """``database`` is a PostgreSQL URL ("" is a SQLite file in the home), ``keys`` the folder of the log's
     keys ("" is ``keys`` in the home), ``origin`` the log's name in its checkpoints (set before the first
-    entry; "" draws one), ``witnesses`` are URLs as :mod:`citewell.audit.witnesses` has them, which get a
-    checkpoint every ``publish_every_s`` (0: on command)."""
+    entry; "" picks a random one), ``witnesses`` are URLs as in :mod:`citewell.audit.witnesses`, each sent a
+    checkpoint every ``publish_every_s`` seconds (0: only on command)."""
 
     database: str = ""
     keys: str = ""
@@ -181,12 +181,12 @@ class Audit(Record, frozen=True, kw_only=True):
 class Server(Record, frozen=True, kw_only=True):
     """How `citewell serve` listens, which proxies it trusts and how much load it accepts.
 
-    ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
+    ``hosts`` are the host names that requests may use besides the loopback names; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
     more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question,
-    a check or a read of the log ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
-    ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
-    keeps its keys at another host.
+    a check or a read of the log ends after ``timeout_s`` seconds, waiting included; 0 means no limit.
+    ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer whose
+    keys are on another host.
     """
 
     host: str = "127.0.0.1"
@@ -215,12 +215,11 @@ class Server(Record, frozen=True, kw_only=True):
 
 
 class Proxy(Record, frozen=True, kw_only=True):
-    """The checking proxy of the server: ``to`` is the address of a model's API, "" for no proxy.
+    """The server's checking proxy: ``to`` is the address of a model's API, "" for no proxy.
 
-    ``policy`` says what becomes of a checked answer; ``unchecked`` of one that could not be checked where the
-    policy is "withhold". ``check_s`` bounds a check, ``timeout_s`` how long the API may be silent.
-    ``sources`` is the pattern of sources in prompts, see :data:`citewell.vendors.requests.NUMBERED`, which ""
-    stands for.
+    ``policy`` says what happens to a checked answer; ``unchecked``, under the policy "withhold", what happens
+    to one that could not be checked. ``check_s`` limits a check, ``timeout_s`` a silence of the API.
+    ``sources`` is the pattern of sources in prompts; "" means :data:`citewell.vendors.requests.NUMBERED`.
     """
 
     to: str = ""
@@ -232,8 +231,8 @@ class Proxy(Record, frozen=True, kw_only=True):
 
 
 class Feedback(Record, frozen=True, kw_only=True):
-    """What is observed in a conversation: windows in seconds (0 turns a window off), the least cosine of two
-    questions and the least share of content words that one asked again has with the first."""
+    """What is observed in a conversation: windows in seconds (0 turns one off), and the minimum cosine and
+    minimum share of content words that a rephrased question has in common with the first."""
 
     rephrase_window_s: float = 120.0
     rephrase_cosine: float = 0.8
@@ -242,8 +241,8 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 class Alerts(Record, frozen=True, kw_only=True):
-    """``rules`` as :mod:`citewell.evaluation.drift.drifting` reads them (without blanks in a variable);
-    ``least`` records a rule needs."""
+    """``rules`` as read by :mod:`citewell.evaluation.drift.drifting` (in a variable: without spaces);
+    ``least`` is how many records a rule needs."""
 
     rules: tuple[str, ...] = ()
     least: int = 20
@@ -278,7 +277,7 @@ class Config(Record, frozen=True, kw_only=True):
     @property
     def sealed(self) -> dict[str, Any]:
         """The settings that answers can depend on, for the log and its receipts; :meth:`operation` has the
-        rest. Addresses are named without their secrets (:mod:`citewell.core.addresses`)."""
+        rest. Addresses are stripped of secrets (:mod:`citewell.core.addresses`)."""
         tree = {name: value for name, value in plain(self).items() if name not in OPERATION}
         tree["audit"] |= {
             "database": named(self.audit.database),
@@ -289,8 +288,7 @@ class Config(Record, frozen=True, kw_only=True):
     def operation(self, blind: Callable[[str], str]) -> dict[str, Any]:
         """The settings that no answer depends on, for the log alone: how the server listens, what is observed
         later, who is alerted. Commands may contain secrets, so only their ``blind`` names are kept, which
-        still show that a command changed.
-        """
+        still reveal a change."""
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
         tree["proxy"]["to"] = named(self.proxy.to)
@@ -305,8 +303,8 @@ class Config(Record, frozen=True, kw_only=True):
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """The configuration of ``path`` (defaults when None) under ``environment``.
 
-    Raises ConfigError for an unknown key, a wrong type, a value that a key does not
-    allow, or a file that is not TOML.
+    Raises ConfigError for an unknown key, a wrong type, a value that is not allowed, or
+    a file that is not TOML.
     """
     tree: dict[str, Any] = {}
     if path is not None:
@@ -327,7 +325,7 @@ def load(path: Path | None = None, environment: Mapping[str, str] | None = None)
 
 
 def keys() -> list[str]:
-    """Every key as it is written in TOML, sections with a dot."""
+    """Every key as written in TOML, with a dot after its section."""
     names = []
     for field in msgspec.structs.fields(Config):
         if isinstance(field.type, type) and issubclass(field.type, Record):
@@ -343,7 +341,7 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
         if key.replace(".", "_") == wanted:
             section, _, leaf = key.rpartition(".")
             target = tree.setdefault(section, {}) if section else tree
-            # Several values stand with blanks between them.
+            # The values of a list are separated by spaces.
             target[leaf] = value.split() if key in LISTS else value
             return
     known = ["CITEWELL_" + key.replace(".", "_").upper() for key in keys()]
@@ -351,7 +349,7 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
 
 
 def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: str = "") -> None:
-    """Raises ConfigError for a key there is none of, and a word that a key does not take."""
+    """Raises ConfigError for an unknown key, and for a word that a key does not accept."""
     fields = {field.name: field.type for field in msgspec.structs.fields(shape)}
     for key, value in tree.items():
         if key not in fields:

@@ -1,7 +1,7 @@
-"""Answers and reports as a notebook shows them: the words, states and spans of the pages.
+"""Answers and reports as a notebook shows them, with the words, states and spans of the web pages.
 
-In: claims, and what was decided about them. Out: markup with its style in place, for a notebook has no
-stylesheet of ours; every text in it is escaped. Knows nothing about notebooks.
+In: claims, and what was decided about them. Out: HTML with inline styles, as a notebook does not load our
+stylesheet; all text in it is escaped. Knows nothing about notebooks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from html import escape
 from citewell.core.records import Answer, Citation, Claim
 from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, state_of
 
-# Mid tones that read on white and on black.
+# Mid tones, legible on white and on black.
 COLOURS = {
     "ANSWER": "#2f8f57",
     "quoted": "#3a86c4",
@@ -30,7 +30,7 @@ COLOURS = {
 
 
 def answer_html(answer: Answer) -> str:
-    """What was asked and decided, the text with its claims, and under each claim the words it rests on."""
+    """The question, the decision, the text and its claims, each with the words it rests on."""
     decision = answer.decision.value
     whole = "not measured" if answer.confidence.overall is None else f"{answer.confidence.overall:.2f}"
     open_ = f"<p>Open: {escape('; '.join(answer.missing))}</p>" if answer.missing else ""
@@ -46,7 +46,7 @@ def answer_html(answer: Answer) -> str:
 
 
 def claims_html(claims: Iterable[Claim]) -> str:
-    """Each claim under its number with state, reason and cited words."""
+    """A numbered list of the claims, each with its state, reason and cited words."""
     found = []
     for claim in claims:
         state = state_of(claim)

@@ -1,4 +1,4 @@
-"""The environment in which the same input gives the same bits: release, runtime versions, class of processor.
+"""The environment in which results are bit-identical: release, runtime versions, processor class.
 
 In: this process. Out: names and versions, for every record; a replay elsewhere says so.
 """
@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def environment() -> dict[str, str]:
-    """``citewell`` is this release; ``processor`` the instruction sets that kernels are chosen by."""
+    """``citewell`` is this release; ``processor`` names the instruction set that selects the kernels."""
     found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
     for package in ("citewell", "onnxruntime", "numpy", "tokenizers"):
         try:
@@ -25,7 +25,7 @@ def environment() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _processor_class() -> str:
-    """The instruction sets that change how int8 and float kernels round."""
+    """The instruction set, of those that change how int8 and float kernels round."""
     umath = importlib.import_module("numpy._core._multiarray_umath")
     features: dict[str, bool] = getattr(umath, "__cpu_features__", {})
     wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")

@@ -2,12 +2,12 @@
 
 CitewellError                     .hint says what to do, .retryable whether trying again can help
 ├── UsageError                    the call itself is wrong (exit code 2)
-├── AccessError                   the caller lacks the role for it
+├── AccessError                   the caller lacks the required role
 ├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
 │   └── SameModelError            the writer would judge its own work
-├── MissingExtraError             an optional dependency; the hint is its install line
+├── MissingExtraError             an optional dependency; the hint is the command to install it
 ├── DocumentError                 one file that could not become a Document
-│   ├── UnreadableError           cannot be opened, not a regular file, a loop
+│   ├── UnreadableError           cannot be opened, not a regular file, a link loop
 │   ├── EncryptedError            needs a password
 │   ├── DamagedError              truncated or malformed
 │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
@@ -15,21 +15,21 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   │   └── OtherKindError        a known kind that is not a document: skipped in a folder
 │   └── LimitError                over the time, memory, size or nesting bound
 ├── EvidenceError                 a version, quote or hash that does not resolve
-├── IndexMismatchError            the index was made by other models or settings
+├── IndexMismatchError            the index was built with other models or settings
 ├── ModelError                    weights missing, changed, or output that cannot be parsed
 │   └── ModelChangedError         a file's hash differs from its card
 ├── GeneratorError                the writer failed
-│   └── FormRefusedError          the server does not take the schema or grammar it was sent
-├── AbandonedError                nobody waits any more, or too long: the work ended before it was done
+│   └── FormRefusedError          the server rejects the schema or grammar it was sent
+├── AbandonedError                the caller has gone or the time is up: the work was stopped
 └── LogError                      the audit record could not be stored durably: no answer is given
-    └── LogIntegrityError         the log does not recompute to the same hashes
+    └── LogIntegrityError         recomputing the log gives different hashes
 """
 
 from __future__ import annotations
 
 
 class CitewellError(Exception):
-    """Base of all. ``hint`` is one sentence that says what to do."""
+    """Base class; ``hint`` is one sentence that says what to do."""
 
     retryable = False
 
@@ -47,8 +47,7 @@ class UsageError(CitewellError):
 
 
 class AccessError(CitewellError):
-    """The caller lacks the role for it. A document that the caller merely may not see is reported as
-    missing."""
+    """The caller lacks the required role. A document that the caller may not see is reported as missing."""
 
 
 class ConfigError(CitewellError):
@@ -64,11 +63,11 @@ class MissingExtraError(CitewellError):
 
 
 class DocumentError(CitewellError):
-    """One file that could not become a Document; other files go on."""
+    """One file that could not become a Document; the other files are not affected."""
 
 
 class UnreadableError(DocumentError):
-    """Cannot be opened, is not a regular file, or leads back to itself."""
+    """Cannot be opened, is not a regular file, or links back to itself."""
 
 
 class EncryptedError(DocumentError):
@@ -84,11 +83,11 @@ class EmptyDocumentError(DocumentError):
 
 
 class UnsupportedError(DocumentError):
-    """No reader knows this content."""
+    """No reader supports this content."""
 
 
 class OtherKindError(UnsupportedError):
-    """A kind that is recognised but never read (a picture, an archive): an error if the file was named,
+    """A kind that is recognised but never read (an image, an archive): an error if the file was named,
     skipped if a folder merely contains it."""
 
 
@@ -101,7 +100,7 @@ class EvidenceError(CitewellError):
 
 
 class IndexMismatchError(CitewellError):
-    """The index was made by other models or settings than those configured."""
+    """The index was built with models or settings other than those configured."""
 
 
 class ModelError(CitewellError):
@@ -117,11 +116,11 @@ class GeneratorError(CitewellError):
 
 
 class FormRefusedError(GeneratorError):
-    """The server does not take the schema or grammar it was sent; plainer forms may work."""
+    """The server rejects the schema or grammar it was sent; simpler forms may work."""
 
 
 class AbandonedError(CitewellError):
-    """Whoever asked has gone, or the time is over, so the work ended before it was done."""
+    """The caller has gone or the time is up, so the work was stopped before it was done."""
 
 
 class LogError(CitewellError):
@@ -131,6 +130,6 @@ class LogError(CitewellError):
 
 
 class LogIntegrityError(LogError):
-    """The log does not recompute to the same hashes."""
+    """Recomputing the log gives different hashes."""
 
     retryable = False

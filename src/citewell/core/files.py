@@ -1,5 +1,5 @@
-"""Files and folders made or replaced whole: private ones only their owner may enter or read, whatever the
-process's umask says.
+"""Creates and replaces files and folders atomically; private ones are accessible to their owner alone,
+whatever the process's umask.
 
 In: a path, bytes. Out: the file or folder, or OSError; a concurrent reader sees the old file or the new one.
 Knows nothing about the contents.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def make_folder(path: Path) -> None:
-    """Parent folders get the usual permissions, and what existed before keeps its own. Raises OSError."""
+    """Creates a private folder; parents get the usual permissions, existing ones keep theirs. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)
@@ -27,7 +27,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Creates an empty file if there is none. Raises OSError."""
+    """Creates an empty private file if there is none. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
@@ -39,7 +39,7 @@ def make_file(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """A new file that only its owner may read, whole and durable from the start. Raises FileExistsError."""
+    """Writes a new private file that is complete and durable from the start. Raises FileExistsError."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -54,7 +54,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """A file's name is durable only when its folder is."""
+    """Makes the names of new files durable: syncing a file does not sync its folder."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -64,9 +64,9 @@ def sync_folder(folder: Path) -> None:
 
 def replace_file(path: Path, data: bytes, *, synced: bool = False) -> None:
     """Creates parent folders. If ``path`` is a link, replaces the file it points to; the new file keeps the
-    old one's permissions, and where there was none it is its owner's alone. ``synced``: the new file is on
-    the disk before it replaces the old one. Each call writes under a name of its own first, so concurrent
-    calls do not mix. Raises OSError, also for a device or a file that may not be written."""
+    old one's permissions, or is private if there was none. ``synced``: the new file is on disk before it
+    replaces the old one. Each call first writes a temporary file of its own, so concurrent calls do not mix.
+    Raises OSError, also for a device or a file that may not be written."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     there = path.exists()

@@ -21,7 +21,7 @@ BLIND_TAG = "hmac-sha256:"
 SALTED_TAG = "salted-sha256:"
 SALT_BYTES = 32
 LARGEST = 2**53
-"""From here on, not every integer is a JSON number of RFC 8785."""
+"""From here up, RFC 8785 cannot represent every integer."""
 
 
 def plain(value: Any) -> Any:
@@ -33,7 +33,7 @@ def canonical_json(value: Any) -> bytes:
     """RFC 8785 bytes of ``value``; key order never matters. Raises ValueError on NaN or infinity."""
     value = plain(value)
     try:
-        # The same bytes, some fifty times sooner: a record is written for every answer.
+        # The same bytes, about fifty times faster: a record is written for every answer.
         return _SORTED.encode(_written_alike(value))
     except (_WrittenOtherwise, UnicodeEncodeError):
         return rfc8785.dumps(plain(value))
@@ -45,13 +45,13 @@ def hash_bytes(data: bytes) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """:func:`hash_bytes` of what the file holds, read in pieces. Raises OSError."""
+    """:func:`hash_bytes` of the file's contents, read in pieces. Raises OSError."""
     with path.open("rb") as file:
         return TAG + hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def hash_pieces(pieces: Iterable[bytes]) -> str:
-    """:func:`hash_bytes` of the pieces put together."""
+    """:func:`hash_bytes` of the pieces, joined."""
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)
@@ -69,7 +69,7 @@ def hash_value(value: Any) -> str:
 
 
 def keyed_hash(key: bytes, text: str) -> str:
-    """``hmac-sha256:`` and 64 hexadecimal digits: a name for ``text`` that takes ``key`` to make."""
+    """``hmac-sha256:`` and 64 hexadecimal digits: a name for ``text`` that only ``key`` can produce."""
     return BLIND_TAG + hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
@@ -90,9 +90,9 @@ def opens(salt: bytes, text: str, sealed: str) -> bool:
 
 
 def field_salts(salt: bytes, count: int) -> list[bytes]:
-    """The salts of an entry's fields, 32 bytes each: one shown with its field opens no other.
+    """The salts of an entry's fields, 32 bytes each: disclosing one opens no other field.
 
-    Stretches of one SHAKE-256 output, which reveal nothing about each other without ``salt``.
+    They are parts of one SHAKE-256 output, which reveal nothing about each other without ``salt``.
     """
     stream = hashlib.shake_256(salt).digest(SALT_BYTES * count)
     return [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
@@ -104,7 +104,7 @@ def chunk_id(document_version: str, start: int, end: int, content: str) -> str:
 
 
 def section_id(document_version: str, start: int, end: int) -> str:
-    """Names a range of a document version that chunks share as their parent."""
+    """The id of a range of a document version that chunks share as their parent."""
     return hash_value({"section": [document_version, start, end]})
 
 
@@ -128,8 +128,8 @@ class _WrittenOtherwise(Exception):
 def _written_alike(value: Any) -> Any:
     """``value``, its numbers changed in place so that msgspec writes them as RFC 8785 does.
 
-    Raises :class:`_WrittenOtherwise` where it would not: keys beyond ASCII (sorted differently), numbers that
-    are very large or small, NaN.
+    Raises :class:`_WrittenOtherwise` if it cannot: non-ASCII keys (sorted differently), very large or small
+    numbers, NaN.
     """
     if type(value) is tuple:
         value = list(value)
@@ -158,7 +158,7 @@ def _written_alike(value: Any) -> Any:
 
 
 def _number_alike(value: Any) -> Any:
-    """``value`` as msgspec writes it like RFC 8785. Raises :class:`_WrittenOtherwise` when it cannot."""
+    """``value`` in a form that msgspec writes as RFC 8785 does. Raises :class:`_WrittenOtherwise` if none."""
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return value

@@ -1,7 +1,7 @@
-"""The writer never judges its own work: what can be refused before anything is written.
+"""The writer never judges its own work: the checks that run before anything is written.
 
-In: a configuration, or two makers. Out: nothing, or SameModelError. What servers say of themselves is
-compared in :mod:`citewell.core.metering`. Knows nothing about how models are made.
+In: a configuration, or two makers. Out: nothing, or SameModelError. The model names that servers report are
+compared in :mod:`citewell.core.metering`. Knows nothing about how models are built.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from citewell.core.records import Maker
 
 
 def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
-    """Raises SameModelError when one model would write and verify."""
+    """Raises SameModelError if one model would both write and verify."""
     if writer.name == verifier.name or (writer.hash and writer.hash == verifier.hash):
         raise SameModelError(
             f"the same model, {writer.name}, would both write and verify",
@@ -21,7 +21,7 @@ def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
 
 
 def refuse_same_model(config: Config) -> None:
-    """Checks the configuration alone, before any model is loaded or called."""
+    """Checks the configuration alone, before any model is loaded or called. Raises SameModelError."""
     parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
     judging = {
         "entailer": parts,

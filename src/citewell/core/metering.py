@@ -1,8 +1,8 @@
-"""What one pass takes and who writes in it, counted under calls that have no place for it.
+"""What one pass costs and who writes in it, counted beneath calls that have no parameter for it.
 
-In: the tokens of each run of an embedded model, completions of language models behind the entailer's port,
-and the names under which servers answered the writer. Out: their sums in the Meter of the pass, in its thread
-or in a call it bounds; outside a metered pass nothing is counted. Knows nothing about stages.
+In: the tokens of each run of an embedded model, completions of language models used as entailers, and the
+model names that servers reported to the writer. Out: their sums in the pass's Meter, in its thread or in a
+call it bounds; outside a metered pass nothing is counted. Knows nothing about stages.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from citewell.core.errors import AbandonedError, SameModelError
 from citewell.core.ports import Completion
 
 READ = 256
-"""Tokens of one read, through the small encoder. A larger model's run counts by what it costs beside the
+"""Tokens of one read by the small encoder. A larger model's run is weighted by its cost relative to the
 small one (``read_cost`` in its card)."""
 
 
 class Meter:
-    """One pass's: ``reads``, the ``judgements`` that language models gave as entailers, and ``writers``, the
-    names under which servers answered the writer. ``gone`` says why nobody waits for the pass any more, ""
-    while somebody does."""
+    """The counts of one pass: ``reads``, the ``judgements`` of language models used as entailers, and
+    ``writers``, the model names that servers reported to the writer. ``gone`` returns why nobody waits for
+    the pass any more, "" while somebody does."""
 
     def __init__(self, gone: Callable[[], str] = lambda: "") -> None:
         self.gone = gone
@@ -36,7 +36,7 @@ _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 @contextmanager
 def metered(meter: Meter) -> Iterator[None]:
-    """What happens inside this context counts for ``meter``."""
+    """Whatever happens inside this context is counted in ``meter``."""
     before = _METER.set(meter)
     try:
         yield
@@ -45,44 +45,45 @@ def metered(meter: Meter) -> Iterator[None]:
 
 
 def read(tokens: int, cost: float = 1.0) -> None:
-    """Counts a run over ``tokens`` of a model that costs ``cost`` times the small encoder a token."""
+    """Counts a run over ``tokens`` by a model that costs ``cost`` times the small encoder per token. Raises
+    AbandonedError as :func:`must_go_on` does."""
     if meter := _METER.get():
         meter.reads += tokens * cost / READ
     must_go_on()
 
 
 def unwanted() -> str:
-    """Why nobody waits any more for what happens here, "" while somebody does."""
+    """Why nobody waits for the current pass any more, "" while somebody does."""
     return meter.gone() if (meter := _METER.get()) else ""
 
 
 def listener() -> Callable[[], str]:
-    """What says so here, for a pass within this one."""
+    """The current pass's ``gone``, for a pass nested in it."""
     meter = _METER.get()
     return meter.gone if meter else lambda: ""
 
 
 def must_go_on() -> None:
-    """Raises AbandonedError where nobody waits for this pass any more."""
+    """Raises AbandonedError if nobody waits for the current pass any more."""
     if reason := unwanted():
         raise AbandonedError(f"the work was stopped: {reason}")
 
 
 def spent(said: Completion) -> None:
-    """Counts what an entailer that is a language model said."""
+    """Counts a judgement by a language model used as an entailer."""
     if meter := _METER.get():
         meter.judgements.append(said)
 
 
 def wrote(served: str) -> None:
-    """Notes the name under which a server answered the writer, "" for none."""
+    """Records the model name that a server reported to the writer, "" for none."""
     if served and (meter := _METER.get()):
         meter.writers.add(served)
 
 
 def refuse_own_work(served: str) -> None:
-    """Raises SameModelError where a judge's server answers under a name that the writer's did in this pass. A
-    server that answers under any requested name cannot be detected."""
+    """Raises SameModelError if a judge's server reports a model name that the writer's reported in this pass.
+    A server that merely echoes the requested name cannot be detected."""
     meter = _METER.get()
     if meter and served in meter.writers:
         raise SameModelError(

@@ -1,8 +1,7 @@
-"""What may be the id of a document: visible text on one line.
+"""Which document ids are allowed: visible text on one line.
 
-In: an id that a user gives. Out: what is wrong with it. A line break could forge a line in a list or a log,
-and a mark that changes the direction of writing could display a name other than the stored one. Knows nothing
-about documents.
+In: an id from a user. Out: what is wrong with it. A line break could forge a line in a list or a log, and a
+bidirectional control character could display a name other than the stored one. Knows nothing about documents.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ def fault_of(document_id: str) -> str:
 
 
 def seen(document_id: str) -> str:
-    """The text without such characters."""
+    """The id without these characters."""
     return _UNSEEN.sub("", document_id)
 
 
 def check_id(document_id: str) -> None:
-    """Raises UsageError for an id with control characters, line breaks or marks of direction."""
+    """Raises UsageError for an id with control characters, line breaks or bidirectional controls."""
     if fault := fault_of(document_id):
         raise UsageError(
             f"the id {document_id!a} cannot be used: {fault}",
@@ -40,7 +39,6 @@ def check_id(document_id: str) -> None:
 
 
 def source_of(document_id: str) -> str:
-    """The source that a document comes from: the folder that was ingested, ``uploads``; "" for an id that
-    names none."""
+    """The source of a document: the ingested folder, or ``uploads``; "" if the id names none."""
     first, slash, _ = document_id.partition("/")
     return first if slash else ""

@@ -1,6 +1,6 @@
-"""The few Protocols through which stages meet models and stores. One method each where possible.
+"""The few Protocols through which stages use models and stores. One method each where possible.
 
-Implementations are chosen in :mod:`citewell.knowledge.assembly` alone. Every model names its ``maker``.
+Implementations are chosen only in :mod:`citewell.knowledge.assembly`. Every model names its ``maker``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Ranker(Protocol):
 
 
 class Extraction(Record, frozen=True, kw_only=True):
-    """A candidate answer: offsets into the passage that was given, and its probability."""
+    """A candidate answer: offsets into the given passage, and its probability."""
 
     start: int
     end: int
@@ -73,20 +73,20 @@ class Extractor(Protocol):
     maker: Maker
 
     def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """One reading a passage, in order; probabilities in [0, 1], offsets in code points."""
+        """One reading per passage, in order; probabilities in [0, 1], offsets in code points."""
         ...
 
 
 class Requote(Record, frozen=True, kw_only=True):
-    """A statement that the sources support under a quote that none has, and words that do stand there."""
+    """A claim that the sources support although none contains its quote, and words that one does contain."""
 
     claim: str
     quote: Quote
 
 
 class GenerationRequest(Record, frozen=True, kw_only=True):
-    """What a writer may see. On the one retry ``strict`` names claims that failed and stay out, ``requote``
-    those that failed by their quote alone."""
+    """What a writer may see. On the single retry, ``strict`` lists claims that failed and must stay out,
+    ``requote`` those that failed only because of their quote."""
 
     question: str
     aspects: tuple[str, ...]
@@ -97,7 +97,7 @@ class GenerationRequest(Record, frozen=True, kw_only=True):
 
 
 class Generator(Protocol):
-    """Passages -> a draft: what would be shown, with the evidence each claim was written from."""
+    """Passages -> a draft: what would be shown, with the evidence that each claim was written from."""
 
     maker: Maker
 
@@ -116,7 +116,7 @@ class Form(StrEnum):
 
 
 class SourceText(Record, frozen=True, kw_only=True):
-    """A source handed over as a document of its own, for providers that produce citations themselves."""
+    """A source passed as a separate document, for providers that produce citations themselves."""
 
     title: str
     context: str
@@ -155,9 +155,9 @@ class Segment(Record, frozen=True, kw_only=True):
 
 
 class Completion(Record, frozen=True, kw_only=True):
-    """What a language model said. ``segments`` join to ``text``; ``whole`` is False when it was cut off;
-    ``refused`` when the provider declined. ``cost`` in the currency of the configured prices. ``served`` is
-    the model's name as its server says, "" where none does."""
+    """A language model's response. ``segments`` join to ``text``; ``whole`` is False when it was cut off;
+    ``refused`` is True when the provider declined. ``cost`` is in the currency of the configured prices.
+    ``served`` is the model name that the server reports, "" if it reports none."""
 
     text: str
     segments: tuple[Segment, ...] = ()
@@ -171,16 +171,16 @@ class Completion(Record, frozen=True, kw_only=True):
 
 
 class LanguageModel(Protocol):
-    """One model of one provider; ``forms`` are those it can be held to, strongest first."""
+    """One model of one provider; ``forms`` are those it can be constrained to, strongest first."""
 
     maker: Maker
     forms: tuple[Form, ...]
 
     def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
-        """``hear`` repeatedly gets the text so far; a retry starts over with less.
+        """``hear`` is called repeatedly with the text so far; after a retry, that text is shorter again.
 
         Raises :class:`citewell.core.errors.GeneratorError`; FormRefusedError for a schema or grammar that the
-        server does not take."""
+        server rejects."""
         ...
 
 
@@ -190,14 +190,14 @@ class Entailer(Protocol):
     maker: Maker
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """One result for each (premise, claim); a premise of any length. ``read`` and ``units`` say how much
+        """One result per (premise, claim); a premise may have any length. ``read`` and ``units`` say how much
         of it was read."""
         ...
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """What may answer a question: ``text`` under its title and headings, the ``reader``'s probability that it
-    answers, and the ``ranker``'s that its passage does."""
+    """A possible answer to a question: ``text`` under its title and headings, the ``reader``'s probability
+    that it answers, and the ``ranker``'s that its passage does."""
 
     text: str
     reader: float
@@ -205,19 +205,19 @@ class Candidate(Record, frozen=True, kw_only=True):
 
 
 class AnswerCheck(Protocol):
-    """Does a text answer a question, whatever its quotes are worth? By its own word it does from ``border``
-    on, which ``maker.threshold`` repeats for the record; weighed with the others' from ``least`` on."""
+    """Does a text answer a question, true quotes or not? By :meth:`answers` it does from ``border`` up, which
+    ``maker.threshold`` repeats for the record; by :meth:`weigh` from ``least`` up."""
 
     maker: Maker
     border: float
     least: float
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (text, question) the probability in [0, 1] that the text answers the question."""
+        """For each (text, question), the probability in [0, 1] that the text answers the question."""
         ...
 
     def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
-        """For each candidate the probability in [0, 1] that it answers, from all three words."""
+        """For each candidate, the probability in [0, 1] that it answers, from all three probabilities."""
         ...
 
 
@@ -230,8 +230,8 @@ class Sufficiency(StrEnum):
 
 
 class GateVerdict(Record, frozen=True, kw_only=True):
-    """What a judge says of the passages, and why. ``usage``, ``cost`` and ``notes`` are of the call to its
-    model; None is a cost not known."""
+    """A judge's verdict on the passages, and the reason. ``usage``, ``cost`` and ``notes`` describe the call
+    to its model; a ``cost`` of None is unknown."""
 
     verdict: Sufficiency
     reason: str
@@ -242,7 +242,7 @@ class GateVerdict(Record, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Only a judge that said SUFFICIENT lets anything pass."""
+        """Only SUFFICIENT passes."""
         return self.verdict is Sufficiency.SUFFICIENT
 
 
@@ -252,12 +252,12 @@ class GateJudge(Protocol):
     maker: Maker
 
     def sufficient(self, question: str, passages: Sequence[Passage]) -> GateVerdict:
-        """Never raises for a model's failure: that is UNCHECKED with its reason."""
+        """Never raises for a model's failure: the verdict is then UNCHECKED, with the reason."""
         ...
 
 
 class Evaluation(Record, frozen=True, kw_only=True):
-    """What a judge says of an answer. ``unchecked`` is the reason when it said nothing that can be read;
+    """A judge's verdict on an answer. ``unchecked`` is the reason if its reply could not be read;
     ``usage``, ``cost`` and ``notes`` as in :class:`GateVerdict`."""
 
     grounded: bool | None
@@ -271,7 +271,7 @@ class Evaluation(Record, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """The judge answered both questions, and both with yes."""
+        """Whether the judge answered both questions with yes."""
         return self.grounded is True and self.complete is True
 
 
@@ -281,7 +281,7 @@ class AnswerJudge(Protocol):
     maker: Maker
 
     def evaluate(self, question: str, answer: str, passages: Sequence[Passage]) -> Evaluation:
-        """Never raises for a model's failure: that is ``unchecked`` with its reason."""
+        """Never raises for a model's failure: ``unchecked`` then has the reason."""
         ...
 
 
@@ -302,24 +302,24 @@ class Listed(Record, frozen=True, kw_only=True):
 
 
 class IndexSnapshot(Protocol):
-    """One version of an index: the same searches give the same hits for ever; ``views`` are dense.
+    """One version of an index: the same search always gives the same hits; ``views`` are the dense views.
 
-    ``where`` are conditions of :mod:`citewell.documents.index.snapshot`: what they leave out takes part
-    in no search.
+    ``where`` are conditions of :mod:`citewell.documents.index.snapshot`: what they exclude takes part in
+    no search.
     """
 
     views: tuple[str, ...]
 
     def version(self) -> str:
-        """As records name it."""
+        """The version's name in records."""
         ...
 
     def embed(self, query: str) -> Vectors:
-        """One vector, by the model that made the views."""
+        """One vector, from the model that embedded the views."""
         ...
 
     def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
-        """By id."""
+        """The documents, sorted by id."""
         ...
 
     def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
@@ -334,7 +334,7 @@ class IndexSnapshot(Protocol):
 
 
 class EvidenceStore(Protocol):
-    """Document versions and caller-supplied text, for ever."""
+    """Keeps document versions and caller-supplied text for ever."""
 
     def put(self, document: Document) -> None: ...
 
@@ -356,7 +356,7 @@ class TraceStore(Protocol):
         ...
 
     def between(self, first: str, last: str) -> list[Trace]:
-        """The newest 100 of sessions whose ids lie between these two or are one of them, newest first."""
+        """The newest 100 traces of the sessions from id ``first`` to id ``last``, inclusive, newest first."""
         ...
 
     def get(self, request_id: str) -> Trace | None:

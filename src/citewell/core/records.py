@@ -1,8 +1,8 @@
-"""The domain's values, frozen, in the order of the flow. Field names are the public JSON too.
+"""The domain's frozen value types, in pipeline order. Field names are also those of the public JSON.
 
 Offsets are Unicode code points into a document version's canonical text, half open ``[start, end)``.
-Pages are physical and start at 1. Probabilities lie in [0, 1]; ``None`` means not measured. One file, long as
-it is: whoever reads the JSON looks up every name here.
+Pages are physical and start at 1. Probabilities lie in [0, 1]; ``None`` means not measured. One file despite
+its length: every name in the JSON can be looked up here.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
-    ``headers`` are a mail's own fields, as (name, value), in their order. ``expires_at`` is the last day on
-    which it holds; ``replaces`` are ids or titles of other documents, as its front matter names them;
+    tabs, one line per row. ``incomplete`` lists the pages whose print is not all in the text; ``headers``
+    are a mail's header fields, as (name, value), in order. ``expires_at`` is the last day on which it is in
+    force; ``replaces`` are ids or titles of other documents, as named in its front matter;
     ``supersedes`` is the version before this one.
     """
 
@@ -156,7 +156,7 @@ class Document(Record, frozen=True, kw_only=True):
 
     @property
     def dated(self) -> str:
-        """The day that orders it among others: published, else in effect, else signed; "" for a guess."""
+        """The date it is ordered by: published, else effective, else signed; "" if only guessed."""
         known = (self.published_at, self.effective_at, self.signed_at)
         return next((found.value for found in known if found is not None and not found.guess), "")
 
@@ -271,7 +271,7 @@ class Quote(Record, frozen=True, kw_only=True):
 
 
 class Cited(Record, frozen=True, kw_only=True):
-    """A quote that stands behind ``[answer_start, answer_end)`` of somebody else's answer."""
+    """A quote that supports ``[answer_start, answer_end)`` of an answer written elsewhere."""
 
     answer_start: int
     answer_end: int
@@ -289,10 +289,10 @@ class Kind(StrEnum):
 class DraftClaim(Record, frozen=True, kw_only=True):
     """One statement of a draft and the evidence committed to before it.
 
-    ``reasoning`` is an inference's own; a ``fragment`` has no verb and answers only with its question.
-    ``antecedent`` is what the statement leans on in the answer ("Its founders ..."): no evidence for it.
-    ``answers`` is the extractor's probability that it answers ``aspect``; None where none was given: exact
-    code chose it, or a language model that gives none.
+    ``reasoning`` is set for an inference; a ``fragment`` has no verb and answers only with its question.
+    ``antecedent`` is what the statement refers back to in the answer ("Its founders ..."); it is not
+    evidence. ``answers`` is the extractor's probability that it answers ``aspect``; None if it was chosen by
+    exact code or by a language model that gives no probability.
     """
 
     text: str
@@ -316,8 +316,8 @@ class TokenUsage(Record, frozen=True, kw_only=True):
 
 
 class Draft(Record, frozen=True, kw_only=True):
-    """What a generator wrote. ``text`` is what would be shown; claims lie inside it by offsets. ``sources``:
-    the passages it was shown, None for all that the request had."""
+    """What a generator wrote. ``text`` is what would be shown; claims are offsets into it. ``sources``: the
+    passages it was shown, None for all passages of the request."""
 
     text: str
     raw: str
@@ -370,10 +370,9 @@ class Failure(StrEnum):
 
 
 class Entailment(Record, frozen=True, kw_only=True):
-    """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
-    text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it.
-    ``voices``: of a panel, whose words these are; ``weighed``: they count together, by what was fitted to
-    them."""
+    """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. ``read`` of the
+    text's ``units`` (sentences or rows) were read; both are 0 for a model that reads all of it. ``voices``:
+    the members of a panel behind these probabilities; ``weighed``: they are combined by fitted weights."""
 
     entailment: float | None
     neutral: float | None
@@ -521,7 +520,7 @@ class Trace(Record, frozen=True, kw_only=True):
 
 
 class _Issued:
-    """Whoever gives an answer's receipt. A slot and no field: no part of its JSON or of its equality."""
+    """What issues an answer's receipt. A slot, not a field: part of neither its JSON nor its equality."""
 
     __slots__ = ("_issue",)
     _issue: Callable[..., Any]
@@ -554,7 +553,7 @@ class Answer(_Issued, Record, frozen=True, kw_only=True):
         return answer_html(self)
 
     def issued_by(self, issue: Callable[..., Any]) -> Answer:
-        """The same answer, whose receipt comes from ``issue``."""
+        """The same answer, with its receipts issued by ``issue``."""
         answer = msgspec.structs.replace(self)
         _Issued.__dict__["_issue"].__set__(answer, issue)
         return answer
@@ -562,7 +561,7 @@ class Answer(_Issued, Record, frozen=True, kw_only=True):
     def receipt(self, **options: Any) -> Any:
         """The :class:`citewell.audit.receipts.Receipt` of this answer; see ``issue`` for the options.
 
-        Raises ValueError for an answer that was read from JSON: then ask the knowledge base by its id.
+        Raises ValueError for an answer that was read from JSON: ask the knowledge base for it by id.
         """
         issue = getattr(self, "_issue", None)
         if issue is None:
@@ -643,17 +642,17 @@ class AuditRecord(Record, frozen=True, kw_only=True):
 
 
 class CaseSpan(Record, frozen=True, kw_only=True):
-    """Words of a document that a right answer rests on, exactly as its canonical text has them."""
+    """Words that a correct answer rests on, exactly as in the document's canonical text."""
 
     document: str
     quote: str
 
 
 class Case(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of a case file: a question and its right outcome.
+    """One line of a case file: a question and its correct outcome.
 
-    ``abstain`` is the reason why the documents cannot answer ("" if they can); ``groups`` are the groups of
-    the asker; ``reviewed`` is the reviewer ("" if not yet reviewed).
+    ``abstain`` is why the documents cannot answer ("" if they can); ``groups`` are the asker's groups;
+    ``reviewed`` is the reviewer ("" if not yet reviewed).
     """
 
     id: str

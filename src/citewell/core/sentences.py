@@ -1,9 +1,9 @@
-"""Sentence borders in canonical text, as offsets: used wherever text is windowed or quoted.
+"""Sentence boundaries in canonical text, as offsets: used wherever text is windowed or quoted.
 
 In: text. Out: half-open ranges in order, never overlapping, without surrounding white space.
-A line break always ends a sentence and a line with a tab is a table row, one sentence by itself:
-readers write paragraphs as one line (see :class:`citewell.core.records.Document`). Within a line,
-`syntok` decides. Knows nothing about documents.
+A line break always ends a sentence, and a line with a tab is a table row, which is one sentence:
+readers write each paragraph as one line (see :class:`citewell.core.records.Document`). Within a
+line, `syntok` decides. Knows nothing about documents.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ ITEM = re.compile(
     r"[ \t]*(?:(?P<bullet>[-*•‣◦▪–])|(?P<number>\(?\d{1,3}[.)])|"
     r"(?P<letter>\(?(?:[a-zA-Z]|[ivx]{1,4})[.)]))[ \t]+"
 )
-"""The mark that begins an item of a list, by its sort."""
+"""The marker that begins a list item, by kind."""
 
 
 @lru_cache(maxsize=4096)
 def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """The sentences of ``text`` as ``(start, end)``; whitespace-only text gives none."""
+    """The sentences of ``text`` as ``(start, end)``; whitespace-only text has none."""
     spans: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
         start, end = trimmed(text, line.start(), line.end())
@@ -40,14 +40,14 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
-    """The line, or lines, that ``[start, end)`` stands in, without the break behind them."""
+    """The line or lines that contain ``[start, end)``, without the final line break."""
     stop = text.find("\n", start if end is None else end)
     return text.rfind("\n", 0, start) + 1, len(text) if stop < 0 else stop
 
 
 def list_lead(text: str, at: int) -> tuple[int, int] | None:
-    """The line above the list that ``at`` stands in an item of, up to its colon; None outside a list and
-    where no line leads up to it. An item of the same sort that ends in a colon leads to a list of its own."""
+    """The line, ending in a colon, that introduces the list with ``at`` in an item; None outside a list and
+    if no line introduces it. An item of the same kind that ends in a colon introduces a list of its own."""
     start = text.rfind("\n", 0, at) + 1
     own = ITEM.match(text, start)
     if own is None:
@@ -83,7 +83,7 @@ def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A "sentence" without borders for thousands of characters is cut at white space."""
+    """Cuts a "sentence" of more than 2,000 characters at white space."""
     pieces = []
     while end - start > _LONG:
         cut = text.rfind(" ", start + _LONG // 2, start + _LONG)

@@ -1,7 +1,7 @@
-"""Stretches of a text that do not overlap: found in order, and looked up by place.
+"""Non-overlapping stretches of a text: selected in order, and looked up by position.
 
-In: things with a start and an end. Out: those that are free of one another, and whether a place lies in one.
-Nothing is compared with everything: a text may hold a hundred thousand of them. Knows nothing about texts.
+In: objects with a start and an end. Out: those that do not overlap, and whether a position lies in one.
+No pairwise comparison: a text may hold a hundred thousand of them. Knows nothing about texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _S = TypeVar("_S", bound=Stretch)
 
 
 def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
-    """``taken`` and what of ``found`` overlaps none of them, nor what was found before it. Both in order."""
+    """``taken`` and those of ``found`` that overlap neither it nor one kept earlier. Both are in order."""
     starts = [one.start for one in taken]
     free: list[_S] = []
     last = 0
@@ -35,14 +35,14 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
 
 
 def blanked(text: str, found: Iterable[Stretch]) -> str:
-    """``text`` with a blank in the place of each of ``found``, none of which overlaps another."""
+    """``text`` with each of ``found``, which do not overlap, replaced by a space."""
     for one in sorted(found, key=lambda one: -one.start):
         text = f"{text[: one.start]} {text[one.end :]}"
     return text
 
 
 class Places:
-    """Ranges that may overlap, joined; ``place in places`` is True if one contains it."""
+    """Possibly overlapping ranges, merged; ``place in places`` is True if one contains it."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         self._starts: list[int] = []

@@ -1,5 +1,5 @@
 """The words for claims, decisions, causes and measures: one table each, read by pages, filters, charts,
-commands and notebooks, so that a thing has one name everywhere.
+commands and notebooks, so that everything has one name everywhere.
 
 In: values of the domain. Out: a state or a name. Each state has words, a colour (its CSS class) and a shape
 (its symbol in the pages' ``shapes.svg``). Knows nothing about HTML.
@@ -25,7 +25,7 @@ from citewell.core.records import (
 
 
 class State(NamedTuple):
-    """``name`` is class and symbol; ``meaning`` is for whoever asks what the words mean."""
+    """``name`` is the CSS class and the symbol; ``meaning`` explains the words."""
 
     name: str
     words: str
@@ -67,7 +67,7 @@ PROOFS = {
 
 
 def state_of(claim: Claim) -> State:
-    """An inference is called one even when what it rests on entails it, but for arithmetic done again."""
+    """An inference is shown as one even when its evidence entails it, except for repeated arithmetic."""
     worked_out = claim.verdict.proof is Proof.COMPUTED
     if claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE and not worked_out:
         return STATES["inference"]
@@ -75,7 +75,7 @@ def state_of(claim: Claim) -> State:
 
 
 def state_of_verdict(verdict: Verdict) -> State:
-    """The states of verified claims are named like proofs, all others like statuses."""
+    """The states of verified claims are named after proofs, all others after statuses."""
     if verdict.status is Status.VERIFIED:
         return STATES[(verdict.proof or Proof.ENTAILED).value]
     return STATES[verdict.status.value.lower()]
@@ -98,7 +98,7 @@ RESOLUTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def maker_words(maker: Maker) -> str:
-    """Who made a number, with the hash and the threshold that it is known by."""
+    """A maker in words: its name, hash, threshold and card."""
     parts = [maker.name]
     if maker.hash:
         parts.append(maker.hash[:19])
@@ -110,7 +110,7 @@ def maker_words(maker: Maker) -> str:
 
 
 class Bar(NamedTuple):
-    """One component of confidence, with its weight in the overall number (None: took no part)."""
+    """One component of confidence, with its weight in the overall number (None: not included)."""
 
     name: str
     meaning: str
@@ -127,7 +127,7 @@ _COMPONENTS = {
 
 
 def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
-    """The four components in their order; none without a report."""
+    """The four components, in order; none without a report."""
     return tuple(
         Bar(key.capitalize(), meaning, getattr(report, f"{key}_score"), report.weights.get(key))
         for key, meaning in _COMPONENTS.items()
@@ -168,11 +168,11 @@ NAMES: Mapping[str, str] = {
     "broken_citations": "Broken citation",
     "negative_signals": "Doubted by readers",
 }
-"""Of whatever is filtered by, counted or charted."""
+"""The names of everything that is filtered by, counted or charted."""
 
 
 def named(name: str) -> str:
-    """In words where they are known; anything else by its own name. ``failing:gate`` names the stage."""
+    """The words for a name, or the name itself made readable. ``failing:gate`` names the stage."""
     stage = name.removeprefix("failing:")
     if stage != name:
         return f"Failing: {stage}"
@@ -188,11 +188,11 @@ class Line(NamedTuple):
 
 
 CHECK = "answer check"
-"""The stage in which a model of its own reads answer and question; a record without it had none."""
+"""The stage in which a separate model reads answer and question; a record without it had no such check."""
 
 
 def quotes_line(record: AuditRecord) -> Line:
-    """Are the quotes true? Of the claims that are shown, or of all where none is."""
+    """Are the quotes true? Those of the claims shown, or of all claims if none is."""
     claims = [claim for claim in record.claims if claim.shown] or list(record.claims)
     verified = sum(claim.verdict.status is Status.VERIFIED for claim in claims)
     if not claims:
@@ -225,6 +225,6 @@ def answers_line(record: AuditRecord) -> Line:
 
 
 def earned(record: AuditRecord) -> bool:
-    """Whether it may be shown in green: true quotes, all that was asked, and no source against it."""
+    """Whether it may be shown in green: true quotes, a complete answer, and no conflicting source."""
     lines = (quotes_line(record).colour, answers_line(record).colour)
     return lines == ("quoted", "ANSWER") and not record.conflicts

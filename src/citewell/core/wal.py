@@ -1,7 +1,7 @@
-"""One way to open a SQLite file that several threads and processes write.
+"""The one way to open a SQLite file that several threads and processes write to.
 
 In: a path. Out: a connection in WAL mode that waits for other writers and overwrites what it deletes; a new
-file is its owner's alone. Knows nothing about what is stored.
+file is private to its owner. Knows nothing about what is stored.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ PAUSE_S = 0.005
 
 
 def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> sqlite3.Connection:
-    """Any thread may use it, one at a time; transactions are begun by hand. Raises sqlite3.Error.
+    """Any thread may use it, one at a time; transactions are begun explicitly. Raises sqlite3.Error.
 
-    Of several processes that open a new file at once, one turns WAL on; SQLite tells the others "locked" at
-    once, whatever their time-out (it sees a deadlock in two that upgrade their locks), so they ask again.
+    If several processes open a new file at once, one turns WAL on; SQLite immediately reports "locked" to the
+    others, whatever their timeout (two processes upgrading their locks would deadlock), so they retry.
     """
-    # SQLite makes a file with the umask's rights, and those beside it with the file's. What stands in the way
-    # of making it, it says itself.
+    # SQLite creates a file with the umask's permissions, and its companion files with those of the file.
+    # If the file cannot be created, SQLite reports why.
     with suppress(OSError):
         make_file(path)
     connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
@@ -46,7 +46,7 @@ def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> 
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:
-    """What was deleted stands in the log of recent writes until this gives True; False while another
+    """Empties the write-ahead log, which holds deleted data until this returns True; False while another
     connection still reads an older state. Raises sqlite3.Error."""
     row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not row[0]

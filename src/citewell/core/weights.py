@@ -2,7 +2,7 @@
 
 In: a folder of weights. Out: its card, and the bytes of a file whose hash the card states; a large model is
 in pieces, `model.onnx.1`, `model.onnx.2` and so on. The judge's folder is that of the distribution
-`citewell-judge`, where it is installed. Knows nothing about what the files hold.
+`citewell-judge`, if it is installed. Knows nothing about what the files contain.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ WEIGHTS = Path(__file__).parents[1] / "models" / "weights"
 
 @cache
 def judge_folder() -> Path | None:
-    """The judge's; None where `citewell-judge` is not installed."""
+    """The judge's folder; None if `citewell-judge` is not installed."""
     found = find_spec("citewell_judge")
     return Path(found.origin).parent if found and found.origin else None
 
 
 def entailer_folders() -> tuple[Path, ...]:
-    """Those of the entailers that have a calibration of their own."""
+    """The folders of the entailers that have their own calibration."""
     judge = judge_folder()
     return (WEIGHTS / "entailer", *([judge] if judge else []))
 
@@ -40,7 +40,7 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def checked_bytes(path: Path, card: dict[str, Any]) -> bytes:
-    """What ``path`` holds. Raises ModelError when it is missing, ModelChangedError when its hash is not the
+    """The contents of ``path``. Raises ModelError if it is missing, ModelChangedError if its hash is not the
     one that ``card`` states."""
     data = _bytes(path)
     expected, found = card["files"].get(path.name, "no hash"), hash_bytes(data)
@@ -53,7 +53,7 @@ def checked_bytes(path: Path, card: dict[str, Any]) -> bytes:
 
 
 def model_bytes(folder: Path, card: dict[str, Any]) -> bytes:
-    """The model's graph with its weights, joined where it is in pieces; raises as :func:`checked_bytes`."""
+    """The model's graph with its weights, its pieces joined; raises as :func:`checked_bytes`."""
     return b"".join(checked_bytes(folder / name, card) for name in _model_files(card))
 
 
@@ -64,8 +64,8 @@ def model_hash(card: dict[str, Any]) -> str:
 
 
 def packaged(weights_hash: str) -> tuple[Path, dict[str, str]] | None:
-    """The card in plain words (Mitchell et al. 2019) of the packaged model with this hash, and the hashes of
-    its files by name; None for a model that is not packaged."""
+    """The model card (Mitchell et al. 2019) of the packaged model with this hash, and the hashes of its files
+    by name; None for a model that is not packaged."""
     judge = judge_folder()
     for folder in (*sorted(path.parent for path in WEIGHTS.glob("*/card.json")), *([judge] if judge else [])):
         card = read_card(folder)

@@ -32,7 +32,7 @@ class Prompt(Record, frozen=True, kw_only=True):
 
 
 def packaged() -> tuple[Prompt, ...]:
-    """Every prompt file, as on disk now, by name."""
+    """Every prompt file as it is on disk now, sorted by name."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
     return tuple(Prompt(name=name, text=text, hash=hash_text(text)) for name, text in texts.items())
 
