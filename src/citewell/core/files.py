@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def make_folder(path: Path) -> None:
-    """Creates a private folder; parents get the usual permissions, existing ones keep theirs. Raises OSError."""
+    """Creates a private folder (parents get default permissions); leaves an existing one. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)

@@ -1,9 +1,9 @@
 """The index checked against the evidence: a chunk counts only if the stored document says the same.
 
-In: chunks as the index gives them, the evidence store. Out: the same with everything beside their words as
-the stored version has it, where each is the stretch of it that it says it is, else IndexMismatchError; and,
-for a check of everything, sentences that name what differs. The index only finds words: someone who can write
-to its files may hide a passage until the next check, but cannot put words into a document.
+In: chunks from the index, the evidence store. Out: the same chunks, if each is the stretch of the stored
+version that it claims to be, with all other fields taken from that version; else IndexMismatchError; and, for
+a full check, sentences that name what differs. The index only finds words: someone who can write to its files
+may hide a passage until the next check, but cannot put words into a document.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 HINT = "move the folder `index` out of the home and ingest the documents again"
-_KEPT = 64  # documents whose text stays at hand between questions
-_MOST_CHARACTERS = 32 << 20  # of all of them
+_KEPT = 64  # documents whose text is cached between questions
+_MOST_CHARACTERS = 32 << 20  # of all of them together
 _END = 1 << 40
-_TOLD = 3  # documents that a finding names
+_TOLD = 3  # documents that a finding lists
 
 
 class Agreement:
-    """``evidence`` is read once a document version, its hash is checked, and the most recent are kept."""
+    """Reads each document version from ``evidence`` once, checks its hash, and caches the most recent."""
 
     def __init__(self, evidence: SqliteEvidence, settings: Chunking) -> None:
         self._evidence, self._settings = evidence, settings
         self._kept: OrderedDict[tuple[str, str], Surroundings] = OrderedDict()
 
     def hold(self, chunks: Iterable[Chunk], groups: Sequence[str] | None = None) -> list[Chunk]:
-        """Those that the evidence lets a reader of these groups see, with the headings, units, title and date
-        of the stored document: the index is believed in nothing. Raises IndexMismatchError for a chunk that
-        is not that stretch of its document, EvidenceError where the document cannot be read."""
+        """The chunks that the evidence lets a reader of these groups see, with the headings, units, title and
+        date of the stored document: nothing in the index is trusted. Raises IndexMismatchError for a chunk
+        that is not that stretch of its document, EvidenceError if the document cannot be read."""
         chunks = list(chunks)
         lists = self._evidence.access({chunk.document_id for chunk in chunks}) if groups is not None else {}
         held = []
@@ -72,7 +72,7 @@ class Agreement:
 
 
 def differs(chunk: Chunk, text: str) -> bool:
-    """Whether its words differ from those at its place in ``text``, or its id does not match them."""
+    """Whether the chunk's words differ from those at its offsets in ``text``, or its id does not match."""
     start, end = chunk.start_offset, chunk.end_offset
     return (
         not 0 <= start < end <= len(text)
@@ -84,9 +84,9 @@ def differs(chunk: Chunk, text: str) -> bool:
 def index_findings(
     index: Any, evidence: SqliteEvidence, settings: Chunking, vectors: Mapping[str, str]
 ) -> Iterator[str]:
-    """How the published index differs from the evidence, with every document chunked again: words and
-    context, titles, dates and access lists; and from ``vectors``, the hashes that were sealed of some
-    documents' vectors. Nothing if they agree."""
+    """How the published index differs from the evidence when every document is chunked again: words and
+    context, titles, dates and access lists; and from ``vectors``, the sealed hashes of some documents'
+    vectors. Yields nothing if they agree."""
     snapshot = index.snapshot()
     held = {listed.document_id for listed in snapshot.documents({})}
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
@@ -110,7 +110,7 @@ def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings:
     try:
         document = evidence.latest(document_id)
     except EvidenceError:
-        return False  # there is nothing that its rows could agree with
+        return False  # there is nothing to compare its rows with
     if document is None:
         return False
     found = snapshot.between(document_id, 0, _END)
@@ -119,7 +119,7 @@ def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings:
 
 
 def _comparable(chunk: Chunk) -> Chunk:
-    """Without the time of ingestion, which the evidence sets; lists sorted."""
+    """The chunk without its ingestion time, which the evidence sets, and with its lists sorted."""
     return msgspec.structs.replace(
         chunk, ingested_at="", acl=tuple(sorted(chunk.acl)), tags=tuple(sorted(chunk.tags))
     )

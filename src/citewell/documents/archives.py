@@ -1,9 +1,9 @@
-"""ZIP archives, and the Office files that are such: opened only if their unpacked size is bounded.
+"""ZIP archives, and Office files, which are ZIP archives: opened only if their unpacked size is bounded.
 
-In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`, the files inside, or of an Office file its
-parts in XML and its :class:`Metadata`, read from the part itself: the libraries that read the rest fill in
-today's date and a title where a file gives none. Python's zipfile reads no more than the sizes the directory
-declares, so their sum bounds what any reader can be made to unpack. Knows nothing about text.
+In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`, the files inside, or an Office file's XML
+parts and its :class:`Metadata`, read directly from its part: the libraries that read the rest fill in today's
+date and a title if the file has none. Python's zipfile reads no more than the sizes the directory declares,
+so their sum bounds what any reader can be made to unpack. Knows nothing about text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HIDDEN = re.compile(r"(?:^|/)(?:\.(?!\.?/)|__MACOSX/)")
 
 
 def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
-    """Raises DamagedError (truncated), EncryptedError or LimitError (a bomb)."""
+    """Opens an archive. Raises DamagedError (truncated), EncryptedError or LimitError (a ZIP bomb)."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
@@ -60,8 +60,8 @@ UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedEr
 
 
 def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
-    """The name of each file in an archive, and what unpacks it; without folders and hidden files. Raises what
-    :func:`open_archive` raises, and LimitError for too many."""
+    """The name of each file in an archive and the function that unpacks it; without folders and hidden files.
+    Raises as :func:`open_archive`, and LimitError for too many files."""
     archive = open_archive(data, limits)
     files = [part for part in archive.infolist() if not part.is_dir() and not _HIDDEN.search(part.filename)]
     if len(files) > _MOST_FILES:
@@ -82,7 +82,7 @@ def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def refuse_entities(archive: zipfile.ZipFile) -> None:
-    """Office parts never declare a document type; those that do are meant to attack XML readers."""
+    """Raises DamagedError for a part that declares a document type: Office never writes one, attacks do."""
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
             continue
@@ -104,12 +104,12 @@ _PARTS = re.compile(r"docProps/core\.xml|meta\.xml|.*\.psmdcp", re.S)
 
 
 def parsed(archive: zipfile.ZipFile, part: str) -> Any:
-    """The root of a part. Raises KeyError where there is none, lxml's error for one that is not XML."""
+    """The root of a part. Raises KeyError if there is none, lxml's error if it is not XML."""
     return root_of(archive.read(part))
 
 
 def root_of(data: bytes) -> Any:
-    """The root of XML, which may not reach outside itself. Raises lxml's error for what is none."""
+    """The root of XML, with no external access. Raises lxml's error if it is not XML."""
     from lxml import etree
 
     safe = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
@@ -118,8 +118,8 @@ def root_of(data: bytes) -> Any:
 
 @contextlib.contextmanager
 def readable(kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Makes a DamagedError of what parts that are missing, torn or not as they should be cause inside, and of
-    a library's own ``errors``."""
+    """Turns the exceptions caused by missing, damaged or malformed parts, and a library's own ``errors``,
+    into a DamagedError."""
     from lxml import etree
 
     try:
@@ -142,7 +142,7 @@ def readable(kind: str, *errors: type[Exception]) -> Iterator[None]:
 
 
 def office_metadata(archive: zipfile.ZipFile) -> Metadata:
-    """Empty if the file has no such part. Raises lxml's error for one that is not XML."""
+    """An Office file's metadata; empty if it has no such part. Raises lxml's error if that is not XML."""
     part = next(filter(_PARTS.fullmatch, archive.namelist()), None)
     if part is None:
         return Metadata()

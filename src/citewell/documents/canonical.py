@@ -19,7 +19,7 @@ from citewell.core.records import Cell, Document, Found, Row, Section, Table
 from citewell.documents.metadata import Metadata, dates_of, language
 from citewell.questions.scales import joined_heads
 
-# Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
+# Invisible: controls, soft hyphens, zero-width and direction marks, tag characters.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -36,14 +36,12 @@ _NO_VALUE = frozenset(
 )
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
-_GROUPS = (
-    6  # rows of a single cell that follow one another and head the rows below them; further ones are a list
-)
-_TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole
+_GROUPS = 6  # consecutive single-cell rows that head the rows below them; more of them are a list
+_TITLE_WITHIN = 500  # characters: a heading further down is not the document's title
 
 
 def clean(text: str) -> str:
-    """NFC on one line, single spaces, without what cannot be seen."""
+    """The text in NFC on one line, with single spaces and no invisible characters."""
     return unicodedata.normalize("NFC", " ".join(_unseen_dropped(text).split()))
 
 
@@ -53,7 +51,7 @@ def _unseen_dropped(text: str) -> str:
 
 class Canonical:
     """Collects pieces; :meth:`document` closes it. ``metadata``, ``headers`` and ``tags`` are what the file
-    says beside its text; ``titled``: its first heading may be its title."""
+    says besides its text; ``titled``: its first heading may be its title."""
 
     def __init__(self, metadata: Metadata | None = None, *, titled: bool = True) -> None:
         self.metadata, self.titled = metadata or Metadata(), titled
@@ -72,14 +70,14 @@ class Canonical:
         self._opened = False  # the row before opened a group
 
     def heading(self, text: str, level: int) -> None:
-        """A heading of ``level`` (1 is outermost) opens a section; an empty one is nothing."""
+        """Opens a section with a heading of ``level`` (1 is outermost); an empty heading is ignored."""
         line = self._clean(text)
         if not line:
             return
         self._open = [(depth, name) for depth, name in self._open if depth < level]
         self._open.append((level, line))
         if self._sections and self._sections[-1][1] == self._length:
-            self._sections.pop()  # what was left a moment ago
+            self._sections.pop()  # the empty section that :meth:`leave` just opened
         self._sections.append((tuple(name for _, name in self._open), self._length))
         self._write(line)
 
@@ -92,21 +90,21 @@ class Canonical:
         return not self._parts
 
     def leave(self, level: int) -> None:
-        """What follows stands under no heading of ``level`` or further in."""
+        """Closes the sections of ``level`` and deeper."""
         if any(depth >= level for depth, _ in self._open):
             self._open = [(depth, name) for depth, name in self._open if depth < level]
             self._sections.append((tuple(name for _, name in self._open), self._length))
 
     def paragraph(self, text: str, mark: str = "") -> None:
-        """One paragraph of running text, whatever its line breaks were; ``mark`` as it is printed before it:
-        the bullet or number of a list's item, the sign of a quotation."""
+        """One paragraph of running text, whatever its line breaks were; ``mark`` is printed before it: the
+        bullet or number of a list item, the sign of a quotation."""
         line = self._clean(text)
         if line:
             self._write(f"{mark} {line}" if mark else line)
             self._before_table = line
 
     def verbatim(self, text: str) -> None:
-        """Lines whose breaks and indentation mean something, such as code; a tab becomes spaces."""
+        """Lines whose breaks and indentation matter, such as code; a tab becomes spaces."""
         for line in text.splitlines():
             self._count_unseen(line)
             kept = _unseen_dropped(line).expandtabs(4).replace("\r", " ").rstrip()
@@ -116,10 +114,10 @@ class Canonical:
     def table(
         self, grid: Sequence[Sequence[str | None]], *, head_rows: int | None = None, title: str = ""
     ) -> None:
-        """Rows of cells; None where the cell above reaches down. ``head_rows`` are column heads (guessed when
-        None): written, but not rows.
+        """Rows of cells; None where the cell above extends down. The first ``head_rows`` are column heads
+        (guessed if None): written, but not rows.
 
-        A title not given is a short line right before the table; units stand there or in the corner.
+        Without a ``title``, a short line just before the table is it; units are there or in the corner.
         """
         filled = [row for row in grid if any(row)]
         rows = [[self._clean(cell or "") for cell in row] for row in filled]
@@ -150,13 +148,13 @@ class Canonical:
         )
 
     def note(self, text: str, count: int = 1) -> None:
-        """Notes what was left out; nothing if ``text`` is "" or ``count`` is 0. ``{n}`` in ``text`` becomes
+        """Notes what was left out; ignored if ``text`` is "" or ``count`` is 0. ``{n}`` in ``text`` becomes
         the total count of all notes with the same text."""
         if text and count:
             self._noted[text] += count
 
     def document(self, data: bytes, *, document_id: str, uri: str, reader: str, media_type: str) -> Document:
-        """Raises EmptyDocumentError when nothing but white space was collected."""
+        """The finished document. Raises EmptyDocumentError if only white space was collected."""
         text = "".join(self._parts)
         if not text.strip():
             raise EmptyDocumentError(
@@ -188,7 +186,7 @@ class Canonical:
         )
 
     def _row(self, cells: list[str], heads: list[str], body: bool, *, reached: bool) -> Row | None:
-        """None for a row of heads. ``reached``: the first cell of the row above is this one's too."""
+        """Writes a row; None for a row of heads. ``reached``: the first cell above extends into it."""
         while cells and not cells[-1]:
             cells = cells[:-1]
         base, found, at = self._length, [], 0
@@ -233,7 +231,7 @@ class Canonical:
 
 
 def closed_sections(opened: Sequence[tuple[tuple[str, ...], int]], length: int) -> tuple[Section, ...]:
-    """Of the path and the start of each: a section lasts until the next that does not stand under it."""
+    """Sections from (path, start) pairs: each lasts until the next one that is not nested in it."""
     ends = [length] * len(opened)
     waiting: list[int] = []
     for position, (path, start) in enumerate(opened):
@@ -246,13 +244,13 @@ def closed_sections(opened: Sequence[tuple[tuple[str, ...], int]], length: int) 
 
 
 def find_units(text: str) -> str:
-    """ "In millions, except per share data" out of a title or head; "" when it names no scale."""
+    """ "In millions, except per share data" from a title or head; "" if it names no scale."""
     match = _UNITS.search(text)
     return match.group(1).strip() if match else ""
 
 
 def guess_head_rows(rows: Sequence[Sequence[str]]) -> int:
-    """1 when the first row names columns: words or years over numbers, or short distinct words."""
+    """1 if the first row names columns: words or years over numbers, or short distinct words; else 0."""
     if len(rows) < 2:
         return 0
     first, body = rows[0], rows[1:51]
@@ -267,7 +265,7 @@ def guess_head_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def heads_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has words or years, and no number, over columns of numbers."""
+    """Whether the first row has words or years, and no numbers, over columns of numbers."""
     if not rows or any(map(_numeric, rows[0])):
         return False
     return any(
@@ -277,7 +275,7 @@ def heads_numbers(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def numeric_columns(rows: Sequence[Sequence[str]]) -> set[int]:
-    """The columns in which over half of what is filled is numbers."""
+    """The columns in which more than half of the filled cells are numbers."""
     cells: dict[int, list[bool]] = {}
     for row in rows:
         for column, cell in enumerate(row):
@@ -291,7 +289,7 @@ def _numeric(cell: str) -> bool:
 
 
 def _unlabelled_rows(rows: Sequence[Sequence[str]], heads: int) -> int:
-    """How many rows behind the first ``heads`` are heads too: no labels, words or years over numbers."""
+    """How many rows after the first ``heads`` are also heads: unlabelled, words or years over numbers."""
     labelled = next((place for place in range(heads, len(rows)) if rows[place][0]), heads)
     above = rows[heads:labelled]
     if not above or any(map(_numeric, chain.from_iterable(above))):

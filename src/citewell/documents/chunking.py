@@ -1,11 +1,11 @@
-"""Document -> chunks of ``min_tokens`` to ``max_tokens``, on sentence, row and section borders.
+"""Document -> chunks of ``min_tokens`` to ``max_tokens``, cut at sentence, row and section borders.
 
-In: a :class:`Document` and the sizes. Out: chunks in reading order that cover all of its text but
-white space, once. Where to cut is one optimum over the whole document: every border has a cost to
-cut at it (inside a paragraph, before an exception, behind a heading) and a cost to run across it
-(another section, another page), every size a cost by its distance from the target. A chunk under
-the minimum is left only where joining it to a neighbour would pass the maximum or leave the parent
-section. Knows nothing about models but the tokenizer, and nothing about storage.
+In: a :class:`Document` and the sizes. Out: chunks in reading order that cover all of its text except
+white space, once. Cuts are optimised over the whole document: each border has a cost of cutting at it
+(inside a paragraph, before an exception, after a heading) and a cost of running across it (another
+section, another page), and each size has a cost by its distance from the target. A chunk stays below
+the minimum only if joining it to a neighbour would exceed the maximum or leave the parent section.
+Knows nothing about models except the tokenizer, and nothing about storage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from citewell.core.sentences import ITEM, list_lead, sentence_spans
 from citewell.core.tokens import count_tokens_each
 from citewell.documents.outline import Layout, Outline, clip
 
-# Costs of cutting at a border; SIZE is the cost of a chunk twice the target, or of none.
+# Costs of cutting at a border; SIZE is the cost of a chunk of twice the target size, or of size zero.
 SIZE = 3.0
 CUT_SECTION, CUT_PARAGRAPH, CUT_SENTENCE, CUT_ROW = 0.0, 0.5, 1.0, 1.5
 CUT_AFTER_COLON, CUT_BEFORE_EXCEPTION, CUT_AFTER_HEADING = 3.0, 6.0, 30.0
@@ -34,7 +34,7 @@ CUT_PIECE = 8.0
 CROSS_TABLE, CROSS_PAGE = 0.3, 0.4
 UNDERSIZE = 10.0
 PARENT_TOKENS = 2_000
-CHARACTERS_PER_TOKEN = 16  # a word of 10,000 letters is one unknown token; it must not be free
+CHARACTERS_PER_TOKEN = 16  # a word of 10,000 letters is one unknown token, but must not count as one
 
 _EXCEPTION = re.compile(
     r"\W*(however|except|unless|notwithstanding|but|nevertheless|nonetheless|otherwise|excluding|provided|"
@@ -47,7 +47,7 @@ _CUTS = (re.compile(r"\t"), re.compile(r"(?<=[.!?;。！？；])"), re.compile(r
 
 
 class _Units:
-    """What is never cut: sentences, short paragraphs, table rows, headings; parallel lists."""
+    """Units that are never cut: sentences, short paragraphs, table rows, headings; as parallel lists."""
 
     def __init__(self, document: Document, layout: Layout, settings: Chunking) -> None:
         self.spans: list[tuple[int, int]] = []
@@ -141,7 +141,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
 def _around(
     document: Document, layout: Layout, naming: str, path: tuple[str, ...], start: int, end: int
 ) -> dict[str, Any]:
-    """What is read with the text ``[start, end)`` and stands elsewhere in the document."""
+    """What belongs to the text ``[start, end)`` but comes from elsewhere in the document."""
     rows = layout.rows_in(start, end)
     lead = slice(*(list_lead(document.text, start) or (0, 0)))
     context = layout.table_context(start, end, rows)
@@ -157,27 +157,27 @@ def _around(
 
 
 class Surroundings:
-    """What :func:`chunk_document` gives the chunks of a document beside their words, for some of them: a
-    fraction of what it takes to cut the document again."""
+    """Recomputes what :func:`chunk_document` adds to the words of chunks, for some chunks only: much cheaper
+    than cutting the document again."""
 
     def __init__(self, document: Document, settings: Chunking) -> None:
         self.text = document.text
         self.size = len(document.text) + 100 * sum(len(table.rows) for table in document.tables)
-        """About its bytes in memory."""
-        # Boxes are most of a PDF, and say nothing of a chunk.
+        """About its size in memory, in bytes."""
+        # Boxes are most of a PDF, and no chunk needs them.
         self._document = msgspec.structs.replace(document, boxes=())
         self._outline, self._layout = Outline(document), Layout(document)
         self._naming, self._settings, self._heads = _name(document), settings, _heads(document)
 
     def of(self, chunk: Chunk) -> Chunk:
-        """``chunk`` with the context, section, page, rows, title, author and date that the document gives."""
+        """``chunk`` with the context, section, page, rows, title, author and date from the document."""
         start, end = chunk.start_offset, chunk.end_offset
         path = self._outline.common_path(self._segments(start, end))
         around = _around(self._document, self._layout, self._naming, path, start, end)
         return msgspec.structs.replace(chunk, **around)
 
     def _segments(self, start: int, end: int) -> list[int]:
-        """Those of its lines; of bare headings only where there is nothing else."""
+        """The segments of the lines in ``[start, end)``; bare headings count only if alone."""
         lines = [_trim(self.text, m.start(), m.end()) for m in _LINE.finditer(self.text, start, end)]
         lines = [(a, b) for a, b in lines if a < b]
         bodies = [a for a, b in lines if not self._bare_heading(a, b)]
@@ -198,14 +198,14 @@ def _heads(document: Document) -> dict[int, str]:
 
 
 def _best_borders(document: Document, outline: Outline, units: _Units, settings: Chunking) -> list[int]:
-    """Unit positions at which chunks begin, and the end: the cheapest way through all borders."""
+    """Unit positions at which chunks begin, and the end: the cheapest path through all borders."""
     across = _crossings(document, outline, units.spans)
     smallest, target, largest = settings.min_tokens, settings.target_tokens, settings.max_tokens
     size_cost = [SIZE * ((t - target) / target) ** 2 for t in range(largest + 1)]
     for t in range(min(smallest, largest + 1)):
         size_cost[t] += UNDERSIZE * (2 - t / smallest)
     total = units.before
-    entry = [0.0] * len(total)  # best cost up to here, the cut itself, less the crossings so far
+    entry = [0.0] * len(total)  # best cost up to here plus this cut, minus the crossings so far
     origin = [0] * len(total)
     for j in range(1, len(total)):
         best, at = float("inf"), j - 1
@@ -226,7 +226,7 @@ def _best_borders(document: Document, outline: Outline, units: _Units, settings:
 
 
 def _crossings(document: Document, outline: Outline, spans: list[tuple[int, int]]) -> list[float]:
-    """Running total of the costs to run across the border before each unit."""
+    """Cumulative costs of running across the border before each unit."""
     pages = [page.start for page in document.pages]
     edges = sorted({edge for table in document.tables for edge in (table.start, table.end)})
     across = [0.0]
@@ -241,7 +241,8 @@ def _crossings(document: Document, outline: Outline, spans: list[tuple[int, int]
 
 
 def _after(text: str, start: int, end: int, heading: bool, table: Table | None, row: Row | None) -> float:
-    """What follows a heading, column heads, an introduction or a line like a title belongs to it."""
+    """Cost of cutting after a heading, column heads, an introduction or a title-like line, to which what
+    follows belongs."""
     if heading or (table is not None and row is None and table.rows and end <= table.rows[0].start):
         return CUT_AFTER_HEADING
     if text[end - 1] == ":" or (row is not None and not row.cells):
@@ -265,7 +266,7 @@ def _parent(outline: Outline, units: _Units, a: int, b: int) -> tuple[tuple[str,
 
 
 def _name(document: Document) -> str:
-    """The title, and the file's own name where it says more: filings carry company and year there."""
+    """The title, and the file name if it adds words: filings have company and year there."""
     stem = " ".join(re.split(r"[\s_]+", PurePosixPath(document.document_id).stem)).strip()
     title = " ".join(document.title.value.split()) if document.title else ""
     if not title:
@@ -276,8 +277,8 @@ def _name(document: Document) -> str:
 
 
 def _heading_line(naming: str, path: tuple[str, ...], lead: str) -> str:
-    """The document, the three innermost headings, for those further out say least, at most length, and the
-    ``lead`` of the list that the chunk goes on with."""
+    """The document's name, the three innermost headings (outer ones say least for their length), and the
+    ``lead`` of the list that the chunk continues."""
     return " › ".join([naming, *(clip(name, 80) for name in path[-3:]), *filter(None, (clip(lead, 200),))])
 
 
@@ -290,7 +291,7 @@ def _costs(texts: list[str]) -> list[int]:
 
 
 def _pieces(text: str, start: int, end: int, count: int, limit: int) -> list[tuple[int, int, int]]:
-    """Halves of halves until each fits, cut at the best mark near the middle: cell, sentence, word."""
+    """Halves the text until each piece fits, at the best border near the middle: cell, sentence, word."""
     if count <= limit or end - start < 2:
         return [(start, end, count)]
     low, high = start + (end - start) // 4, start + -(-(end - start) * 3 // 4)

@@ -1,6 +1,6 @@
-"""JSON and JSON Lines -> Document: records of the same fields as a table, others as lines "field: value".
+"""JSON and JSON Lines -> Document: flat records as a table, other values as lines "field: value".
 
-In: bytes of one JSON value, or of one on each line. Out: a Document. Knows nothing about what fields mean.
+In: bytes of one JSON value, or of one per line. Out: a Document. Knows nothing about what fields mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST_CELL, _MOST_FIELDS = 200, 60
 
 
 def read_json(data: bytes) -> Canonical:
-    """One value, or one on each line."""
+    """One value, or one per line."""
     text, note = decode(data)
     out = Canonical()
     out.note(note)
@@ -50,14 +50,14 @@ def _value(text: str) -> Any:
 
 
 def _is_flat(record: Any) -> bool:
-    """Whether it fits into a row of short cells."""
+    """Whether the record fits into a table row of short cells."""
     return isinstance(record, dict) and all(
         not isinstance(value, dict | list) and len(_said(value)) <= _LONGEST_CELL for value in record.values()
     )
 
 
 def _lines(value: Any, name: str) -> Iterator[str]:
-    """A line for each value, under the names that lead to it."""
+    """One line per value, prefixed with its path of names."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _lines(inner, f"{name}.{key}" if name else key)
@@ -71,7 +71,7 @@ def _lines(value: Any, name: str) -> Iterator[str]:
 
 
 def _said(value: Any) -> str:
-    """As JSON writes it, a text without quotes, nothing for null."""
+    """The value as in JSON, but strings without quotes and "" for null."""
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

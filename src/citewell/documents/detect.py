@@ -1,8 +1,8 @@
-"""What a file is, by its content: the first bytes, what a ZIP holds, the shape of a text.
+"""What a file is, by its content: the first bytes, the contents of a ZIP, the shape of a text.
 
 In: bytes and the file's name. Out: a media type. The name decides only between kinds of text
-(Markdown, CSV, plain), which overlap; and text under the name of a binary format is refused,
-because its name promises something else. Knows nothing about reading.
+(Markdown, CSV, plain), which overlap; text under the name of a binary format is refused, because
+the name promises something else. Knows nothing about reading.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from citewell.documents.encoding import READS, binary, decode
 PDF, HTML, MARKDOWN, CSV, PLAIN = ("application/pdf", "text/html", "text/markdown", "text/csv", "text/plain")
 JSON = "application/json"
 DATA = (JSON,)
-"""Text that one program writes for another: read as plain text if it is named, skipped in a folder."""
+"""Text that programs write for each other: read if the file was named, skipped in a folder."""
 EML, MSG, ZIP = "message/rfc822", "application/vnd.ms-outlook", "application/zip"
 CONTAINERS = (EML, MSG, ZIP)
-"""What other files are inside of."""
+"""Files that contain other files."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -62,7 +62,7 @@ _OTHERS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"%!PS", "a PostScript file"),
 )
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
-# The part whose presence tells what a ZIP archive is; media type, or the name of what is not read.
+# The part that identifies a ZIP archive, with its media type, or the name of a kind that is not read.
 _PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("ppt/presentation.xml", PPTX))
 _UNREAD_PARTS = (
     ("xl/workbook.bin", "a binary Excel workbook"),
@@ -84,7 +84,7 @@ _SPOKEN = {
 _PDF_OBJECT = re.compile(rb"\d\s{1,8}obj\b")
 _BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".msg", ".zip")
 _MAIL_START = re.compile(rb"(?:From [^\n]{1,200}\n)?(?:[!-9;-~]{1,76}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+)++")
-# Not in a memo that somebody typed.
+# Fields that do not occur in a typed memo.
 _MAIL_FIELD = re.compile(rb"^(?:message-id|mime-version|received|return-path)[ \t]*:", re.I | re.M)
 _MAIL_FROM = re.compile(rb"^from[ \t]*:", re.I | re.M)
 _HTML_START = re.compile(
@@ -107,7 +107,7 @@ _SNIFFED = 65_536
 
 def detect(data: bytes, name: str, limits: Documents) -> str:
     """The media type of ``data``. Raises EmptyDocumentError, EncryptedError, DamagedError, LimitError,
-    or UnsupportedError with what it is instead (OtherKindError: a kind that is not text at all)."""
+    or UnsupportedError that says what it is instead (OtherKindError: a kind that is not text at all)."""
     if not data.strip():
         raise EmptyDocumentError("the file is empty", hint="check that it was saved or downloaded completely")
     if _is_pdf(data):
@@ -123,7 +123,7 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
         told = "it is an Office file from before 2007 (.doc, .xls, .ppt)"
         raise OtherKindError(told, hint="save it as .docx or .xlsx")
     for offset, magic, what in _OTHERS:
-        # Letters and digits alone may begin a text: "ID3,name" heads a table.
+        # Letters and digits alone may also begin a text: "ID3,name" heads a table.
         if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
             raise OtherKindError(f"it is {what}", hint=READS)
     suffix = PurePosixPath(name).suffix
@@ -143,7 +143,7 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
 
 
 def dialect(text: str) -> str | None:
-    """The delimiter with which most lines have the same number, two or more, of short cells."""
+    """The delimiter that gives most lines the same number (two or more) of short cells; None if none does."""
     lines = text[:_SNIFFED].splitlines()[:60]
     lines = lines[:-1] if len(text) > _SNIFFED and len(lines) > 1 else lines
     best: tuple[float, int, str] | None = None
@@ -164,7 +164,7 @@ def dialect(text: str) -> str | None:
 
 
 def _is_json(text: str) -> bool:
-    """One object or list, or one object per line."""
+    """Whether the text is one object or list, or one object per line."""
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return False
@@ -176,15 +176,15 @@ def _is_json(text: str) -> bool:
 
 
 def _is_pdf(data: bytes) -> bool:
-    """Viewers accept the mark within the first kilobyte; text that merely mentions it is not a PDF, even
-    if it begins with it: a PDF, cut short or not, holds objects."""
+    """Viewers accept the marker within the first kilobyte; text that merely mentions it is not a PDF, even
+    if it begins with it: a PDF, even a truncated one, contains objects."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-"):
         return _PDF_OBJECT.search(data) is not None
     return b"%PDF-" in data[:1024] and b"%%EOF" in data[-2048:]
 
 
 def _is_mail(data: bytes, suffix: str) -> bool:
-    """Header fields and a blank line; under another name one of them must be a mail program's."""
+    """Header fields and a blank line; unless it is named .eml, one must be a field of mail programs only."""
     head = data[:_SNIFFED].replace(b"\r\n", b"\n")
     fields = _MAIL_START.match(head)
     if fields is None or not _MAIL_FROM.search(fields.group()):
@@ -204,7 +204,7 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
             refuse_entities(archive)
             return kind
     what = next((what for part, what in _UNREAD_PARTS if part in names), "")
-    # Programs and the files of many others are archives too, of what nobody reads.
+    # Programs and many other kinds of file are archives too, but not of documents.
     if not what and PurePosixPath(name).suffix.lower() == ".zip":
         return ZIP
     raise OtherKindError(f"it is {what or 'a ZIP archive'}", hint=READS + "; unpack or convert it first")
@@ -223,7 +223,7 @@ def _text_kind(data: bytes, suffix: str) -> str:
         return HTML
     tags = len(_HTML_TAG.findall(encoded))
     signs = sum(bool(sign.search(sample)) for sign in _MARKDOWN_SIGNS)
-    # Many a README opens with a centred picture and goes on in Markdown.
+    # Many READMEs open with a centred image in HTML and continue in Markdown.
     opens = encoded.lstrip()[:1] == b"<" and tags >= 3 and signs < 2
     if tags and (suffix in (".html", ".htm", ".xhtml") or opens):
         return HTML

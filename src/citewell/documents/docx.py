@@ -1,8 +1,8 @@
 """DOCX -> Document: styled headings to sections, tables to rows, core properties to metadata.
 
-In: bytes of a Word document whose unpacked size is bounded. Out: a Document with the text as it
-reads with changes accepted: deletions and hidden text are left out. Footnotes follow the body;
-headers and footers, repeated on every page, are left out. Of formatting it knows only what hides text.
+In: bytes of a Word document whose unpacked size is bounded. Out: a Document with the text as if all
+changes were accepted: deletions and hidden text are left out. Footnotes follow the body; headers and
+footers, repeated on every page, are left out. Of formatting it considers only what hides text.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Body:
             self._read_boxes()
 
     def _read_boxes(self) -> None:
-        """Text boxes follow the paragraph or table that they hang on."""
+        """Text boxes follow the paragraph or table that they are anchored to."""
         boxes, self._boxes = self._boxes, []
         for box in boxes:
             self.read(box)
@@ -94,7 +94,7 @@ class _Body:
             self.out.paragraph(text, mark)
 
     def _mark(self, paragraph: Any) -> str:
-        """What is printed before it: a number, a bullet."""
+        """The number or bullet that is printed before the paragraph, if any."""
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")
         name = style.get(f"{_W}val", "") if style is not None else ""
         own = paragraph.find(f"{_W}pPr/{_W}numPr")
@@ -113,15 +113,15 @@ class _Body:
         return int(value) + 2 if value.isdigit() and int(value) < 9 else 0
 
     def _running(self, element: Any) -> str:
-        """All paragraphs of a cell or a note, those of tables in it too."""
+        """All paragraphs of a cell or a note, including those of nested tables."""
         return " ".join(map(self._text, _run_on(_blocks(element, (f"{_W}p",)))))
 
     def _text(self, paragraphs: list[Any]) -> str:
         return joined(chain.from_iterable(map(self._pieces, paragraphs)))
 
     def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
-        """Text in reading order, without what is deleted, struck out or hidden; never deeper than the
-        parser went. Text boxes are put by."""
+        """Text in reading order, without what is deleted, struck out or hidden; no recursion, so nesting is
+        limited only by the parser. Text boxes are set aside for later."""
         waiting = [iter(element)]
         while waiting:
             child = next(waiting[-1], None)
@@ -144,7 +144,7 @@ class _Body:
                 waiting.append(iter(child))
 
     def _left_out(self, element: Any) -> bool:
-        """Deleted, hidden or struck out; the last two are counted."""
+        """Whether it is deleted, hidden or struck out; the last two are counted."""
         if element.tag in (f"{_W}r", f"{_M}r"):
             hidden = self._unseen(element)
             struck = not hidden and any(_is_on(element.find(f"{_W}rPr/{_W}{name}")) for name in _STRIKES)
@@ -154,15 +154,15 @@ class _Body:
         return _is_dropped(element)
 
     def _unseen(self, run: Any) -> bool:
-        """Hidden, or printed in white on nothing darker, by the run itself or by its styles."""
+        """Hidden, or white on a background that is not darker, by its own properties or its styles."""
         if _is_on(self._said(run, "vanish")):
             return True
         colour = self._said(run, "color")
         return colour is not None and is_pale(colour.get(f"{_W}val", "")) and not self._on_ground(run)
 
     def _said(self, run: Any, name: str, of: str = "rPr") -> Any:
-        """The property of the run (or, in ``of``, its paragraph), or else of its style or its paragraph's;
-        None when none says it."""
+        """The property of the run (or, by ``of``, its paragraph), else of its style, else of its paragraph's
+        style; None if none sets it."""
         path, paragraph = f"{_W}{of}/{_W}{name}", _nearest(run, f"{_W}p")
         own = (run if of == "rPr" else paragraph).find(path)
         styles = (run.find(f"{_W}rPr/{_W}rStyle"), paragraph.find(f"{_W}pPr/{_W}pStyle"))
@@ -170,7 +170,7 @@ class _Body:
         return own if own is not None else next((found for found in named if found is not None), None)
 
     def _of_style(self, style_id: str, path: str) -> Any:
-        """The property of a style or of those it is based on."""
+        """The property of a style or of the styles it is based on."""
         key, seen = (style_id, path), set[str]()
         while key not in self._properties and style_id in self._elements and style_id not in seen:
             seen.add(style_id)
@@ -182,7 +182,7 @@ class _Body:
         return self._properties.setdefault(key, None)
 
     def _on_ground(self, run: Any) -> bool:
-        """Whether something darker is behind it, or may be: a shade, a marker, a table's style, a shape."""
+        """Whether its background is or may be darker: shading, highlighting, a table style, a shape."""
         shades = [self._said(run, "shd"), self._said(run, "highlight"), self._said(run, "shd", "pPr")]
         shades += [cell.find(f"{_W}tcPr/{_W}shd") for cell in run.iterancestors(f"{_W}tc")]
         page = run.getroottree().getroot().find(f"{_W}background")
@@ -200,7 +200,7 @@ class _Body:
     def _table(self, element: Any) -> None:
         grid: list[list[str | None]] = []
         heads = 0
-        headless = False  # the cell that goes on in this row began in a row that is deleted
+        headless = False  # the cell continued in this row began in a deleted row
         for row in element.iter(f"{_W}tr"):
             if _nearest(row, f"{_W}tbl") is not element:
                 continue
@@ -224,20 +224,20 @@ class _Body:
             self.out.table(grid, head_rows=heads or None)
 
     def _cell(self, cell: Any) -> list[str | None]:
-        """The cell's text, None where it goes on from above; then "" for each further column it covers."""
+        """The cell's text, None if it continues the cell above; then "" for each further column it covers."""
         text = None if _goes_on(cell) else self._running(cell)
         return [text, *[""] * (_number(cell, "tcPr/gridSpan", 1) - 1)]
 
 
 def _parts(part: Any, *kinds: str) -> Iterator[Any]:
-    """The roots of the parts of these kinds that a part refers to."""
+    """The roots of a part's related parts of these kinds."""
     for link in part.rels.values():
         if link.reltype.rpartition("/")[2] in kinds and not link.is_external:
             yield root_of(link.target_part.blob)
 
 
 def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterator[Any]:
-    """Paragraphs and tables of the body in order, content controls and the like looked into."""
+    """Paragraphs and tables of the body in order, including those inside content controls and the like."""
     waiting = [iter(body)]
     while waiting:
         child = next(waiting[-1], None)
@@ -250,21 +250,21 @@ def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterat
 
 
 def _is_dropped(element: Any) -> bool:
-    """Deleted, or written a second time for old programs, as text boxes are."""
+    """Whether it is deleted, or a fallback copy for old programs, as text boxes have."""
     if element.tag == f"{_W}tr":
         return element.find(f"{_W}trPr/{_W}del") is not None
     return element.tag in _LEFT_OUT or str(element.tag).endswith("}Fallback")
 
 
 def _goes_on(owner: Any) -> bool:
-    """Whether a cell, or a row's first, is the cell above, going on."""
+    """Whether a cell, or a row's first cell, continues the cell above."""
     cell = next(owner.iter(f"{_W}tc"), None)
     merged = cell.find(f"{_W}tcPr/{_W}vMerge") if cell is not None else None
     return merged is not None and merged.get(f"{_W}val", "continue") == "continue"
 
 
 def _run_on(blocks: Iterable[Any]) -> Iterator[list[Any]]:
-    """Each block; with a paragraph the one after it where the mark between them is deleted."""
+    """Each block; paragraphs together with the next one if the mark between them is deleted."""
     together: list[Any] = []
     for block in blocks:
         if together and block.tag != f"{_W}p":
@@ -279,7 +279,7 @@ def _run_on(blocks: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _number(owner: Any, path: str, least: int) -> int:
-    """What a property says, ``least`` where it says nothing that can be."""
+    """The value of a property, from ``least`` to 100; ``least`` if it is missing or not a number."""
     found = owner.find("/".join(f"{_W}{name}" for name in path.split("/")))
     value = found.get(f"{_W}val", "") if found is not None else ""
     return max(least, min(100, int(value))) if value.isascii() and value.isdigit() else least
@@ -294,7 +294,7 @@ def _is_on(mark: Any) -> bool:
 
 
 def _darkens(shade: Any) -> bool:
-    """Whether a shade or a marker paints other than white."""
+    """Whether shading or highlighting paints a colour other than white."""
     if shade is None:
         return False
     fill, value = shade.get(f"{_W}fill", "auto"), shade.get(f"{_W}val", "clear")

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture, drawn under the same protection as parsing: in a bounded process of its own.
+"""A page of a PDF as an image, drawn under the same protection as parsing: in a separate, limited process.
 
 In: a file, a page number, a scale. Out: the bytes of a PNG, or a DocumentError with a hint. Knows nothing
 about documents, versions or rectangles.
@@ -20,7 +20,7 @@ from citewell.documents.process import command, leave_network, limit_memory
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
-"""In pixels: a page may claim to be a mile long."""
+"""In pixels: a page may claim any size."""
 _COLOURS = 48
 _LOOKED_S = 0.5
 _NO_SUCH_PAGE = 3
@@ -29,8 +29,8 @@ _NO_SUCH_PAGE = 3
 def draw_page(
     path: Path, number: int, *, scale: float, limits: Documents, gone: Callable[[], str] = lambda: ""
 ) -> bytes:
-    """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError, AbandonedError once
-    ``gone`` says why nobody waits for it any more."""
+    """Page ``number`` (from 1) at ``scale`` pixels per point. Raises DocumentError, UsageError if there is no
+    such page, AbandonedError once ``gone`` returns why nobody waits for it any more."""
     asked = [str(path), str(number), str(scale), str(limits.memory_mb)]
     ends = time.monotonic() + limits.timeout_s
     with subprocess.Popen(
@@ -68,7 +68,7 @@ def _waited(
 
 
 def main() -> None:
-    """Runs in the child process: writes the picture to standard output."""
+    """Runs in the child process: writes the image to standard output."""
     import pypdfium2
 
     leave_network()
@@ -81,6 +81,6 @@ def main() -> None:
     side = max(page.get_width(), page.get_height(), 1.0)
     picture = page.render(scale=min(scale, MAX_SCALE, MAX_SIDE / side)).to_pil().convert("RGB")
     held = io.BytesIO()
-    # Print has few colours: a palette is a third of the size.
+    # Printed pages have few colours: a palette image is a third of the size.
     picture.quantize(_COLOURS, dither=0).save(held, "PNG", optimize=True)
     sys.stdout.buffer.write(held.getvalue())

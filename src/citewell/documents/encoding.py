@@ -1,6 +1,6 @@
-"""Bytes -> text, only where the encoding is certain enough to quote from.
+"""Bytes -> text, only if the encoding is certain enough to quote from.
 
-In: bytes, and the encoding they declare if any. Out: text and how its encoding was determined. A wrong guess
+In: bytes, and the encoding they declare, if any. Out: text and how its encoding was determined. A wrong guess
 would change what a source says ("£5" read as "Ł5"), so bytes that fit several encodings equally well are an
 error; the likeliest is never assumed. Knows nothing about what the text means.
 """
@@ -25,7 +25,7 @@ _BOMS = (
 _COMMON = re.findall(
     r"\w+", "cp1252 cp1250 cp1251 cp1253 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 euc_kr"
 )
-# What says Latin-1 is written, and by the HTML standard read, as its superset.
+# Text that declares Latin-1 is written as its superset, and read as such by the HTML standard.
 _WIDER = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SAMPLE = 65_536
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -35,9 +35,9 @@ READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, t
 
 
 def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
-    """``(text, note)``; the note is "" for UTF-8 and for what a byte order mark or declaration says.
+    """``(text, note)``; the note is "" for UTF-8 and if a byte order mark or declaration names the encoding.
 
-    Raises UnsupportedError for binary data and DamagedError where no encoding, or more than one, fits.
+    Raises UnsupportedError for binary data and DamagedError if no encoding, or more than one, fits.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -58,14 +58,14 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
 
 
 def _is_noise(text: str) -> bool:
-    """Whether more than one character in twenty is one that nobody writes."""
+    """Whether more than one character in twenty is unassigned, private or a surrogate."""
     sample = text[:4_000]
     return sum(unicodedata.category(char) in ("Cn", "Co", "Cs") for char in sample) * 20 > len(sample)
 
 
 def _is_scrambled(text: str) -> bool:
-    """Whether more than one word in five turns from small to capital letters inside, as in no language: a few
-    letters that come again and again look coherent in some alphabet or other."""
+    """Whether more than one word in five changes from lower to upper case inside, as in no language: a few
+    recurring letters look coherent in some alphabet or other."""
     words = _WORD.findall(text)
     turned = [word for word in words if any(a.islower() and b.isupper() for a, b in itertools.pairwise(word))]
     return 5 * len(turned) > len(words)
@@ -115,7 +115,7 @@ def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     ]
     matches.sort(key=lambda match: -match.coherence)
     rivals = [match for match in matches[1:] if str(match) != str(matches[0])]
-    # A few foreign letters make a language of an alphabet by chance: what is as clean may be the text too.
+    # A few letters can suggest a language by chance: a rival that decodes as cleanly may be right instead.
     alone = bool(matches) and all(
         matches[0].coherence - rival.coherence >= _LEAST_LEAD and rival.chaos > matches[0].chaos
         for rival in rivals

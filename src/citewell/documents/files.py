@@ -1,9 +1,9 @@
 """Paths -> the regular files under them with their document ids, and a failure for each that is not one.
 
 In: files and folders as a user names them. Out: :class:`SourceFile` and :class:`FileFailure`, in an
-order that depends on names alone; and the bounded bytes of one file. Opens nothing but regular
-files: a device or a pipe could block or never end. What became a link out of its folder since it was found is
-not followed. Knows nothing about formats.
+order that depends on names alone; and the bounded bytes of one file. Opens only regular files: a device or a
+pipe could block or never end. A file that has since been replaced by a link out of its folder is not
+followed. Knows nothing about formats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from citewell.core.identity import hash_pieces
 from citewell.core.naming import fault_of
 
 _DEEPEST = 100
-_MOST_VISITS = 8  # of one folder by different links: more is a maze, not a library
+_MOST_VISITS = 8  # to one folder through different links
 _PIECE = 1 << 20
 _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office programs
 
@@ -32,8 +32,8 @@ _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office pr
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A regular file, the id its document will have, its :func:`place_of`, and the real folder it was found
-    under (None: it was named itself); or what is inside one: ``within`` is its name there, ``part`` its
-    position, each from the outside in."""
+    under (None if it was named itself); or a file inside one: ``within`` is its name there, ``part`` its
+    position, both from the outermost level inwards."""
 
     path: Path
     document_id: str
@@ -47,7 +47,7 @@ class SourceFile:
         return self.place.as_uri() + (f"#{quote(self.within)}" if self.part else "")
 
     def inside(self, position: int, name: str) -> SourceFile:
-        """What stands at ``position`` in it."""
+        """The file at ``position`` inside this one."""
         return SourceFile(
             Path(f"{self.path}/{name}"),
             f"{self.document_id}/{name}",
@@ -60,7 +60,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class FileFailure:
-    """A path that gives no document, and why. ``unseen``: what is under it, if anything, is not known;
+    """A path that yields no document, and why. ``unseen``: what is under it, if anything, is unknown;
     ``skipped``: it was skipped on purpose."""
 
     path: Path
@@ -71,13 +71,13 @@ class FileFailure:
 
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
-    """Every file under ``paths``; hidden ones only when named themselves, and no link that leads out of the
-    folder it was found under: anyone who can write there could otherwise choose which files of this machine
+    """Every file under ``paths``; hidden ones only if named themselves, and no link that leads out of the
+    folder it was found under: otherwise anyone who can write there could choose which files of this machine
     are read.
 
     An id is the path relative to the *parent* of the folder it was found under (``pdfs/NIKE_2023_10K.pdf``),
-    the file's name when it was named itself, or ``document_id``. The second file that would have an id is a
-    failure. Raises UsageError when ``document_id`` is given for anything but one file.
+    the file's name if it was named itself, or ``document_id``. A second file with the same id is a failure.
+    Raises UsageError if ``document_id`` is given for anything but one file.
     """
     if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         raise UsageError("--id names a single document", hint="give exactly one file with it")
@@ -112,7 +112,7 @@ def place_of(path: Path) -> Path:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether nothing exists at ``path``; False if a locked folder or a failing disk leaves it unknown."""
+    """Whether nothing exists at ``path``; False if a locked folder or a failing disk leaves that unknown."""
     try:
         os.lstat(path)
     except OSError as error:
@@ -121,21 +121,21 @@ def is_gone(path: Path) -> bool:
 
 
 def read_file(path: Path, *, max_bytes: int, root: Path | None = None) -> bytes:
-    """The bytes of a regular file; of one that was found under ``root``, a real folder, only while it lies
-    there. Raises UnreadableError, or LimitError over ``max_bytes``."""
+    """The bytes of a regular file; one found under ``root``, a real folder, must still be there. Raises
+    UnreadableError, or LimitError over ``max_bytes``."""
     with _opened(path, max_bytes, root) as (stream, size):
         return stream.read(size)
 
 
 def hash_of(path: Path, *, max_bytes: int, root: Path | None = None) -> str:
-    """The hash of what :func:`read_file` gives, made in pieces; raises what it raises."""
+    """The hash of what :func:`read_file` returns, computed in pieces; raises the same errors."""
     with _opened(path, max_bytes, root) as (stream, size):
         return hash_pieces(stream.read(min(_PIECE, size - start)) for start in range(0, size, _PIECE))
 
 
 @contextlib.contextmanager
 def _opened(path: Path, max_bytes: int, root: Path | None) -> Iterator[tuple[BinaryIO, int]]:
-    """A regular file and its size in bytes: what is added to it from now on is not read."""
+    """A regular file, opened, and its size in bytes; data appended later is not read."""
     try:
         if problem := _problem(path, path.stat().st_mode):
             raise problem
@@ -155,13 +155,13 @@ def _opened(path: Path, max_bytes: int, root: Path | None) -> Iterator[tuple[Bin
 
 
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-"""``O_NONBLOCK``: should a pipe have taken a file's place since it was found, opening it must not wait."""
+"""``O_NONBLOCK``: if a pipe has replaced a file since it was found, opening it must not block."""
 
 
 def _open_under(root: Path, path: Path) -> int:
-    """A descriptor of what ``path`` leads to, from ``root`` down by folders and no link: where one was put in
-    the way after the links were resolved, opening fails. Raises OSError, or UnreadableError for what lies
-    elsewhere."""
+    """A descriptor of the target of ``path``, opened folder by folder from ``root`` without following links:
+    if one is inserted after the path was resolved, opening fails. Raises OSError, or UnreadableError for a
+    target outside ``root``."""
     real = Path(os.path.realpath(path))
     if root not in real.parents:
         raise _left_the_folder()
@@ -202,7 +202,7 @@ def _failure(path: Path, place: Path, told: str, hint: str) -> FileFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The way to a path: the real folder that was named, the folders from it on, how often each was met."""
+    """The route to a path: the real folder that was named, the folders below it, the visits to each."""
 
     root: Path
     above: tuple[_Identity, ...] = ()
@@ -212,7 +212,7 @@ class _Line:
         return _Line(self.root, (*self.above, identity), self.visits)
 
     def leaves(self, path: Path) -> bool:
-        """``path`` is a link, and what it leads to lies elsewhere."""
+        """Whether ``path`` is a link whose target is outside the named folder."""
         return os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(self.root)
 
 
@@ -227,7 +227,7 @@ def _at(path: Path, place: Path, name: str, line: _Line) -> _Found:
     elif problem := _problem(path, status.st_mode):
         yield FileFailure(path, problem, place)
     else:
-        # The line is empty where the file was named itself.
+        # ``above`` is empty if the file was named itself.
         yield SourceFile(path, _name(name), place, line.root if line.above else None)
 
 

@@ -1,8 +1,8 @@
-"""What Word prints that is no plain letter: formulas on one line (25/2, m², √(a+b)), symbols by number.
+"""What Word prints besides plain letters: formulas on one line (25/2, m², √(a+b)), symbols by number.
 
-In: an ``m:oMath`` element, or a font's name and a number. Out: text; U+FFFD where the printed character is
-not known. "25/2" must not become 252. The Symbol font is as Adobe published it; of Wingdings only what
-documents mark lists, boxes and steps with. Knows nothing about documents.
+In: an ``m:oMath`` element, or a font's name and a number. Out: text; U+FFFD if the printed character is
+unknown. "25/2" must not become 252. The Symbol font is as published by Adobe; of Wingdings, only the marks
+used for lists, boxes and steps. Knows nothing about documents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from citewell.documents.scripts import Script, written
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-# Each structure as its parts in order, with the sign before each; other structures are read through.
+# Each structure's parts in order, with the sign before each; for other structures the contents are read.
 _SIGNS = {
     "f": (("num", ""), ("den", "/")),
     "rad": (("deg", ""), ("e", "√")),
@@ -32,7 +32,7 @@ _FIGURES = re.compile(r"[-+−]?\d+")
 
 
 def linear(element: Any, left_out: Callable[[Any], bool]) -> str:
-    """The formula on one line, without the elements that are ``left_out``."""
+    """The formula on one line, without elements that are ``left_out``."""
     name = str(element.tag).removeprefix(_M)
     if element.tag in (f"{_M}t", f"{_W}t"):
         return element.text or ""
@@ -65,7 +65,7 @@ def _said(element: Any, name: str, usual: str) -> str:
 
 UNKNOWN = "\ufffd"
 _PRIVATE = range(0xE000, 0xF900)
-_SHIFTED = 0xF000  # where Windows keeps such fonts: F0A3 is their A3
+_SHIFTED = 0xF000  # Windows shifts such fonts: F0A3 is their A3
 
 _GREEK = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_�αβχδεφγηιϕκλµνοπθρστυϖωξψζ{|}∼"
 _MATHEMATICS = (
@@ -85,7 +85,7 @@ _FONTS: dict[str, dict[int, str]] = {
 
 
 def symbol(font: str, number: str) -> str:
-    """The character that ``font`` prints for ``number``, hexadecimal; other fonts number as Unicode does."""
+    """The character that ``font`` prints for ``number``, hexadecimal; the code point in other fonts."""
     try:
         code = int(number, 16)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Tables of HTML while they are read: cells with what they cover, and the rows they make.
+"""HTML tables while they are read: cells with their spans, and the rows they form.
 
-In: cells as they come. Out: lines with every cell in its column. Knows nothing about elements.
+In: cells in reading order. Out: rows with every cell in its column. Knows nothing about elements.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Grid:
 
 
 def expanded(rows: list[list[Cell]]) -> list[list[str | None]]:
-    """Cells in their columns: a head over several columns stands over each, a value stands once; None where a
-    cell reaches down from above."""
+    """Cells in their columns: a head that spans columns is repeated in each, a value is not; None where a
+    cell from above extends down."""
     grid: list[list[str | None]] = []
-    held: dict[int, int] = {}  # column: the first row that a cell from above leaves free
+    held: dict[int, int] = {}  # column: the first row not covered by a cell from above
     for number, row in enumerate(rows):
         line: list[str | None] = []
         for cell in row:
@@ -50,5 +50,5 @@ def expanded(rows: list[list[Cell]]) -> list[list[str | None]]:
 
 
 def span(value: str | None) -> int:
-    """The number of columns or rows that an attribute names, 1 to 100."""
+    """The number of columns or rows in a span attribute, 1 to 100."""
     return max(1, min(100, int(value))) if value and value.isascii() and value.isdigit() else 1

@@ -1,10 +1,10 @@
-"""What of an HTML page is no content (hidden, struck out, its frame), and what of its type is raised.
+"""What in an HTML page is not content (hidden, struck out, site navigation and the like), and what is raised.
 
-In: the attributes of elements, those they stand in, and the page's own style sheets. Out: yes or no, or what
-it is. There is no style engine: a rule counts when its selector is one class or one id; linked sheets are not
+In: the attributes of elements, their ancestors, and the page's own style sheets. Out: yes or no, or what it
+is. There is no style engine: a rule counts if its selector is a single class or id; linked sheets are not
 fetched. Text that no visitor sees is a way to smuggle in instructions to a program that reads the page.
-Frames are told by the elements, the ARIA roles and the names of classes that are made for them; a name alone
-counts only if it can mean nothing else.
+The frame of a page is recognised by elements, ARIA roles and class names made for it; a name alone counts
+only if it can mean nothing else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COLLAPSED = re.compile(rf"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*0(?:px)?{_
 _CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.I)
 _INK = re.compile(r"(?:^|[;\s])color\s*:\s*([^;!]+)", re.I)
 _GROUND = re.compile(r"(?:^|[;\s])background(?:-color|-image)?\s*:\s*([^;!]+)", re.I)
-_NEAR_WHITE = 0.94  # of full light, in every channel: nobody reads it on white
+_NEAR_WHITE = 0.94  # of full brightness, in every channel: unreadable on white
 _PALE_NAMES = frozenset(
     ("white", "snow", "ivory", "azure", "mintcream", "ghostwhite", "floralwhite", "whitesmoke", "transparent")
 )
@@ -49,16 +49,16 @@ VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta pa
 
 
 class Hiding:
-    """What the page's own style sheets hide, learned as they are read."""
+    """What the page's own style sheets hide, collected as they are read."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._grounds: set[str] = set()
 
     def learn(self, sheet: str) -> None:
-        """Reads the rules of a style sheet that hide one class or one id, and what any of them paints darker
-        than white, be its selector simple or not. What they print in white is left to be read: which rule
-        wins, and on what ground, only a style engine knows."""
+        """Collects the rules of a style sheet that hide a single class or id, and all that paint a background
+        darker than white, whatever the selector. White text set by a rule stays visible: only a style engine
+        knows which rule wins, and on what background."""
         for rule in sheet[:_LONGEST_SHEET].split("}"):
             selectors, brace, body = rule.rpartition("{")
             body = body.strip()
@@ -70,8 +70,8 @@ class Hiding:
                 self._grounds |= {part for name in names if name for part in _PART.findall(name.split()[-1])}
 
     def hides(self, tag: str, attributes: Mapping[str, str], ground: bool | None = None) -> bool:
-        """By attribute, by inline style, or by a learned rule; ``ground`` is whether the element stands on
-        something that is not white: print in white is seen there."""
+        """Whether the element is hidden by attribute, inline style or a collected rule; ``ground``: its
+        background is not white, so white text is visible."""
         style = attributes.get("style", "")
         names = _names(tag, attributes)
         inks = [*_INK.findall(style)[-1:], *([attributes.get("color", "")] if tag == "font" else ())]
@@ -83,7 +83,7 @@ class Hiding:
         )
 
     def ground(self, tag: str, attributes: Mapping[str, str]) -> bool | None:
-        """Whether the element is painted other than white; None when it is not painted."""
+        """Whether the element's background is other than white; None if it has none."""
         if (own := _ground(attributes.get("style", ""))) is not None:
             return own
         if "bgcolor" in attributes:
@@ -92,7 +92,7 @@ class Hiding:
 
 
 def is_pale(colour: str) -> bool:
-    """Whether a colour as CSS, HTML or Word write it is nearly white, or cannot be seen at all."""
+    """Whether a colour, as written in CSS, HTML or Word, is nearly white or fully transparent."""
     colour = colour.strip().lower()
     if match := _HEX.fullmatch(colour):
         digits = match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1])
@@ -119,13 +119,13 @@ def _ground(style: str) -> bool | None:
 
 
 def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
-    """The simple selectors that an element answers to."""
+    """The simple selectors that an element matches."""
     classes = {f".{name}" for name in attributes.get("class", "").split()}
     return classes | {f"#{attributes.get('id', '')}", tag}
 
 
 def nested_too_deep(most: int) -> LimitError:
-    """The error for a page whose elements stand more than ``most`` deep in each other."""
+    """The error for a page whose elements are nested more than ``most`` deep."""
     return LimitError(
         f"its elements are nested more than {most} deep",
         hint="this is unusual; if you trust the page, raise documents.max_nesting",
@@ -133,12 +133,12 @@ def nested_too_deep(most: int) -> LimitError:
 
 
 def strikes(attributes: Mapping[str, str]) -> bool:
-    """By inline style."""
+    """Whether the inline style strikes the text out."""
     return bool(_STRIKING.search(attributes.get("style", "")))
 
 
 def script_of(attributes: Mapping[str, str]) -> Script | None:
-    """Where an inline style puts the type; None when it says nothing."""
+    """The position that an inline style gives the type; None if it gives none."""
     style = attributes.get("style", "")
     if _RAISING.search(style):
         return Script.RAISED
@@ -152,7 +152,7 @@ def _hides(style: str) -> bool:
 NAVIGATION, FOOTERS, COOKIES = "navigation", "page footers", "cookie notices"
 _ROLES = {"navigation": NAVIGATION, "menubar": NAVIGATION, "doc-pagelist": NAVIGATION, "contentinfo": FOOTERS}
 _OWN_FOOTER = frozenset(("article", "section", "main", "blockquote", "figure", "aside", "dialog", "td", "li"))
-"""Inside of these a footer is theirs, not the page's."""
+"""A footer inside one of these is theirs, not the page's."""
 _NAMES = {
     NAVIGATION: re.compile(
         r"(?:wiki)?(?:bread)?crumbs?|(?:top|side|main|site|page|global|local|sub|primary|secondary)[-_]?"

@@ -1,9 +1,9 @@
 """HTML -> Document: headings to sections, tables to rows, what a visitor cannot see left out.
 
-In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
-its size builds a tree; hidden and struck text, scripts, comments and what frames every page of a site are
-dropped and counted in the notes. Knows nothing about style sheets; :mod:`citewell.documents.hiding` does,
-nor what frames a page; :mod:`citewell.documents.hiding` does.
+In: bytes of HTML. Out: a Document. The page is read as a stream of events, so no tree is built, however deep
+or large it is; hidden and struck-out text, scripts, comments and what frames every page of a site are
+dropped and counted in the notes. Knows nothing about style sheets or what frames a page:
+:mod:`citewell.documents.hiding` does.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ def read_html(data: bytes, limits: Documents) -> Canonical:
 
 
 def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:
-    """Reads a whole page, also one inside another format, and notes what was left out; ``framed`` with the
-    navigation and the like. Raises LimitError when it is nested too deep."""
+    """Reads a whole page, even one inside another format, and notes what was left out; ``framed`` keeps the
+    navigation and the like. Raises LimitError if it is nested too deep."""
     from lxml import etree
 
     page = Page(out, limits, framed=framed)
     parser = etree.HTMLParser(target=cast(Any, page), huge_tree=True, no_network=True)
     try:
-        # It reads its own encoding from the page unless the text is already decoded.
+        # Without the XML declaration: the parser would apply its encoding to text that is already decoded.
         parser.feed(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " ")
         parser.close()
     except etree.LxmlError as error:
@@ -96,14 +96,14 @@ class Page:
         self._out = out
         self._keeps_frame = framed
         self.framed = Counter[str]()  # characters left out, by reason
-        self._frame: tuple[str, int] | None = None  # the reason, and how deep the element stands
+        self._frame: tuple[str, int] | None = None  # the reason, and the element's depth
         self._marks = Marks()
         self._in_term = False
         self._limits = limits
         self._text: list[tuple[str, Script]] = []
         self._pre = 0
         self._heading = 0
-        # Tag, whether it silences what is inside, and the script and the ground before it.
+        # Tag, whether it silences its contents, and the script and background in force before it.
         self._open: list[tuple[str, bool, Script, bool]] = []
         self._ground = False
         self._script = Script.PLAIN
@@ -117,9 +117,9 @@ class Page:
         self._hidden = self._struck = self._scripts = self._comments = 0
 
     def finish(self) -> None:
-        """Writes what is still open, and the notes."""
+        """Writes whatever is still open, and the notes."""
         self._flush()
-        self._out.paragraph(", ".join(self._marks.terms))  # of which nothing was said
+        self._out.paragraph(", ".join(self._marks.terms))  # without a definition
         while self._grids:
             self._close_grid()
         self._out.note("struck-out elements left out: {n}", self._struck)
@@ -130,7 +130,7 @@ class Page:
             self._out.note(f"{reason} left out: {{n}} characters", count)
 
     def metadata(self) -> Metadata:
-        """Title, author, date and language as the page's head gives them."""
+        """Title, author, date and language from the page's head."""
         title = found_title(_first(self._meta, _TITLES) or "".join(self._title or []), "metadata")
         return Metadata(
             title=title,
@@ -221,7 +221,7 @@ class Page:
         return bool(reason)
 
     def _script_of(self, tag: str, attributes: Mapping[str, str]) -> Script:
-        """Blocks end what was left open: a forgotten ``</sup>`` raises no further than its paragraph."""
+        """Blocks end what was left open: the effect of a forgotten ``</sup>`` ends with its paragraph."""
         if tag in BLOCKS or tag in _CELLS or tag in _HEADINGS:
             return Script.PLAIN
         return SCRIPTS.get(tag) or script_of(attributes) or self._script
@@ -320,7 +320,7 @@ class Page:
             self._out.paragraph(text, mark)
 
     def _make_layout(self, grid: Grid) -> None:
-        """A table with a table inside arranges a page: what it held so far is running text."""
+        """A table that contains a table is page layout: what it held so far is written as running text."""
         if not grid.layout:
             grid.layout = True
             for row in grid.rows:

@@ -1,10 +1,10 @@
 """Files -> evidence -> chunks -> index: adds new and changed files, withdraws deleted ones.
 
 In: paths, a parsing worker, an evidence store and an index. Out: one outcome per file and a published
-index version. Parsing and chunking run ahead, in the worker's process, while chunks are embedded, at
-most a few documents ahead, so memory does not grow with the number of files. The order of writing
-(evidence, then chunks, then the mark that both are there) makes every interruption resumable: the next
-run finds what is stored and goes on. Knows nothing about formats or models.
+index version. Parsing and chunking run in the worker's process while chunks are embedded, at most a few
+documents ahead, so memory does not grow with the number of files. The order of writing (evidence, then
+chunks, then the mark that both are there) makes every interruption resumable: the next run finds what is
+stored and continues. Knows nothing about formats or models.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from citewell.documents.outcomes import (
 from citewell.documents.supersession import give, settle
 from citewell.documents.worker import ParsingWorker
 
-# Chunks between two commits: what an interruption loses at most, and what one commit costs spread over.
+# Chunks between commits: the most that an interruption loses, and what the cost of a commit is spread over.
 _COMMIT_CHUNKS = 512
 _EMBED_CHUNKS = 64
 
@@ -64,20 +64,20 @@ def ingest(
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
-    A file whose bytes are known is left alone; one that cannot be read is reported and the rest goes on.
-    Files in a folder that are not documents (pictures, JSON) are skipped; one named by its own path is read
-    or reported like any file. What is attached to a mail or packed in a ZIP archive is a document of its own,
-    ``mail.eml/offer.pdf``, and is done with before what it is in: an interrupted run loses none of it.
-    ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that ingesting
-    again never opens what was closed. A document whose file is gone from an ingested folder, or from the path
-    that is given, is withdrawn; one in a folder that cannot be read stays. ``supersedes`` are ids of
-    documents that the one file given replaces. ``sees`` says whether the caller may see documents with an
-    access list: others are neither replaced nor withdrawn. Interrupted from the keyboard, or once ``gone``
-    says why nobody waits for it any more (AbandonedError), it publishes what is complete. Raises UsageError
-    when another ingest is writing.
+    A file whose bytes are known is left alone; one that cannot be read is reported and the rest continue.
+    Files in a folder that are not documents (images, JSON) are skipped; one named by its own path is read
+    or reported like any file. A mail attachment or a file in a ZIP archive is a separate document,
+    ``mail.eml/offer.pdf``, and is finished before its container: an interrupted run loses none of it.
+    ``acl`` and ``tags`` replace a known document's; if empty, they leave them unchanged, so that ingesting
+    again never opens what was closed. A document whose file is gone from an ingested folder, or from the
+    given path, is withdrawn; one in a folder that cannot be read stays. ``supersedes`` are ids of documents
+    that the single given file replaces. ``sees`` says whether the caller may see documents with an access
+    list: others are neither replaced nor withdrawn. When interrupted from the keyboard, or once ``gone``
+    returns why nobody waits for it any more (AbandonedError), it publishes what is complete. Raises
+    UsageError if another ingest is writing.
 
-    The worker's limit of time is for reading and cutting a file, and again for each _COMMIT_CHUNKS begun of
-    its chunks to be embedded.
+    The worker's time limit applies to reading and cutting a file, and again to embedding each group of up to
+    _COMMIT_CHUNKS of its chunks.
     """
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
@@ -99,7 +99,7 @@ def ingest(
 
 
 def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
-    """Brings the stores in line after an interruption: chunks were added or a document was withdrawn."""
+    """Brings the stores in line after an interruption while chunks were added or a document withdrawn."""
     stored = index.stored()
     entries = evidence.catalogue()
     for entry in entries:
@@ -114,11 +114,11 @@ def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
 
 
 def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, reason: str) -> str:
-    """Keeps the document as evidence and no longer retrieves it; returns the new index version's name.
+    """Keeps the document as evidence but no longer retrieves it; returns the new index version's name.
 
     It stays withdrawn when its folder is ingested again; ingesting the file by its own path, under the
     same id, restores it.
-    Raises EvidenceError when no such document is stored, UsageError when an ingest is writing.
+    Raises EvidenceError if no such document is stored, UsageError if an ingest is writing.
     """
     with index.writer():
         evidence.withdraw(document_id, reason)
@@ -128,11 +128,11 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, r
 
 
 def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: LanceIndex) -> str:
-    """Replaces who may see the document; the new index version's name. Nothing is read or embedded again.
+    """Replaces a document's access list, without reading or embedding; returns the new index version's name.
 
     Retrieval changes first: after an interruption it already follows the new list, and the next ingest brings
-    it back in line with the evidence. Raises EvidenceError when no such document is stored, UsageError when
-    an ingest is writing.
+    it back in line with the evidence. Raises EvidenceError if no such document is stored, UsageError if an
+    ingest is writing.
     """
     with index.writer():
         latest = evidence.latest(document_id)
@@ -145,7 +145,7 @@ def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, ind
 
 
 class Writing:
-    """Takes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
+    """Writes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Writing:
         self._waiting: list[tuple[Parsed, list[Any]]] = []
         self._rows = self._pages = self._chunks = 0
         self._sizes = [_size(one.path) for one in found]
-        self._files = -1  # that were done before the one being read
+        self._files = -1  # done before the one being read
         self._began, self._done, self._path = time.monotonic(), 0, ""
         self._worked = False
         self.outcomes: list[FileOutcome] = []
@@ -173,15 +173,15 @@ class Writing:
         sees: Callable[[Iterable[str]], bool],
         given: tuple[str, tuple[str, ...]] | None = None,
     ) -> IngestReport:
-        """Takes what is ``read``, withdraws what is ``gone`` of what the caller sees, and publishes; for
-        whoever is the index's writer. ``given``: a document, and those that it supersedes by hand."""
+        """Writes what is ``read``, withdraws what is ``gone`` among what the caller sees, and publishes; the
+        caller must hold the index's writer. ``given``: a document, and those that it supersedes by hand."""
         evidence, index = self._evidence, self._index
         try:
             with contextlib.closing(read):
                 for item in read:
                     self.take(item)
         except (KeyboardInterrupt, AbandonedError):
-            # Whoever stops halfway can ask what was read so far; the next run goes on from there.
+            # After an early stop, what was read so far is searchable; the next run continues from there.
             self.commit()
             _reconcile(evidence, index)
             settle(evidence)
@@ -202,7 +202,7 @@ class Writing:
 
     def take(self, item: Item) -> None:
         if isinstance(item, Path):
-            # Files that were left alone cost nothing: they say nothing about the rate.
+            # Files that were left alone took no time and say nothing about the rate.
             self._done += self._sizes[self._files] if self._worked else 0
             self._files, self._path, self._worked = self._files + 1, str(item), False
         elif isinstance(item, FileOutcome):
@@ -213,8 +213,8 @@ class Writing:
             try:
                 tables = self._encoded(item)
             except (UsageError, LimitError) as error:
-                # A text of which the embedder can make nothing, or not in time, is that file's failure, not
-                # the run's: what is stored and found stays as it was.
+                # A text that the embedder cannot process, or not in time, is that file's failure, not the
+                # run's: what is stored and indexed stays as it was.
                 failed = failure(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
                     kept = f"{failed.message}; the previous version stays searchable"
@@ -292,7 +292,7 @@ class Writing:
 def _gone(
     places: set[Path], found: Sequence[SourceFile | FileFailure], entries: Iterable[CatalogueEntry]
 ) -> list[CatalogueEntry]:
-    """Of ``entries`` those of the ingested ``places`` whose file is no longer there (not: cannot be read)."""
+    """The ``entries`` under the ingested ``places`` whose file no longer exists, not just cannot be read."""
     met = {source.document_id for source in found if isinstance(source, SourceFile)}
     unseen = {source.place for source in found if isinstance(source, FileFailure) and source.unseen}
     gone = []
@@ -307,8 +307,7 @@ def _gone(
 
 
 def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:
-    """``outcomes`` and the withdrawn ones, which replace the failures for named paths that no longer
-    exist."""
+    """``outcomes`` plus the withdrawals, which replace the failures of named paths that no longer exist."""
     files = {_file_of(entry) for entry in gone}
     kept = [one for one in outcomes if one.status != FAILED or place_of(Path(one.path)) not in files]
     return kept + [
@@ -318,14 +317,14 @@ def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) 
 
 
 def _file_of(entry: CatalogueEntry) -> Path | None:
-    """The file it was read from, or from inside of, byte for byte: a name need not be text."""
+    """The file that the entry was read from, or from inside; byte for byte, as a name need not be text."""
     if not entry.uri.startswith("file:///"):
         return None
     return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://").partition("#")[0])))
 
 
 def _size(path: Path) -> int:
-    """In bytes; 1 for what has none or cannot be looked at."""
+    """The size in bytes, at least 1; 1 if it is unknown."""
     with contextlib.suppress(OSError):
         return max(1, path.stat().st_size)
     return 1

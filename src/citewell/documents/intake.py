@@ -1,7 +1,7 @@
-"""Files -> what became of each: nothing to do, a failure, or its text in chunks, read a few files ahead.
+"""Files -> the outcome of each: nothing to do, a failure, or its text in chunks, read a few files ahead.
 
-In: paths, a parsing worker, and what is stored. Out: items in the order of the paths, what is inside a file
-before the file. Knows nothing about models, and writes nothing.
+In: paths, a parsing worker, and what is stored. Out: items in the order of the paths, the contents of a
+container before the container. Knows nothing about models, and writes nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Parsed(Record, frozen=True, kw_only=True):
 
 
 Item = Path | FileOutcome | Parsed
-"""The path of a file, what became of it without reading, what it says; ``Path()`` behind the last."""
+"""A file's path, then its outcome if it was not read, or what was read; ``Path()`` after the last."""
 
 
 class Plan:
@@ -84,7 +84,7 @@ class Plan:
         return _outcome(source, UNCHANGED) if same and not relabelled else None
 
     def kept(self, source: SourceFile, version: str) -> Document | None:
-        """The version as it was read once: a text that is stored is never derived again."""
+        """The version as first read: a stored text is never derived again; None if it is not stored."""
         if version in self._evidence.versions(source.document_id):
             return self._evidence.get(version, source.document_id)
         return None
@@ -102,11 +102,11 @@ class Plan:
         )
 
     def holds(self, source: SourceFile, inside: list[SourceFile]) -> None:
-        """``source`` was read, and these are all that is in it."""
+        """Records that ``source`` was read and that ``inside`` is all it contains."""
         self._inside[source.document_id] = [part.document_id for part in inside]
 
     def no_longer_inside(self, entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
-        """Those of ``entries`` that were in a file which no longer holds them."""
+        """Those of ``entries`` whose containing file no longer holds them."""
         return [entry for entry in entries if entry.state != WITHDRAWN and self._left(entry)]
 
     def _left(self, entry: CatalogueEntry) -> bool:
@@ -123,7 +123,7 @@ def read_all(
     chunking: Chunking,
     plan: Plan,
 ) -> Iterator[Item]:
-    """What became of each file, behind its path."""
+    """Each file's path, followed by its outcome."""
     for source in found:
         yield source.path
         if isinstance(source, FileFailure):
@@ -137,8 +137,8 @@ def read_all(
 def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
 ) -> Iterator[FileOutcome | Parsed]:
-    """The file, or part of one, behind all that is inside it."""
-    # Its path was given, or it was a document before.
+    """The file, or part of one, after everything inside it."""
+    # Its path was given, or it already was a document.
     asked = (named and not source.part) or source.document_id in plan.known
     try:
         kept = None
@@ -164,13 +164,13 @@ def _read(
                 yield outcome
                 return
             kept = plan.kept(source, document.version)
-        if kept is not None and known is None:  # its text is not derived again, and may have been another
+        if kept is not None and known is None:  # its stored text, which may differ, is not derived again
             document, chunks = kept, ask(known=kept).chunks
         if document is not None and document.media_type in DATA and not asked:
             yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it")
             return
     except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
-        # What others attached or packed need not be a document.
+        # An attachment or a packed file need not be a document.
         other = (OtherKindError, UnsupportedError) if source.part else OtherKindError
         if isinstance(error, other) and not asked:
             yield _outcome(source, SKIPPED, error.args[0], error.hint)
@@ -183,13 +183,13 @@ def _read(
         yield from _read(part, named, worker, chunking, plan)
     if document is not None:
         document = plan.complete(document, source)
-        # What is decided here and not by the file: who may see it, when it came.
+        # What is decided here and not by the file: who may see it, its tags, when it was ingested.
         labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
         yield Parsed(
             path=str(source.path),
             document=document,
             chunks=tuple(msgspec.structs.replace(chunk, **labels) for chunk in chunks),
-            # An interrupted run may have stored it: it counts as added by the run that makes it searchable.
+            # An interrupted run may have stored it; it counts as added in the run that makes it searchable.
             status=UPDATED if source.document_id in plan.stored else ADDED,
         )
 
@@ -197,8 +197,8 @@ def _read(
 def ahead(
     items: Iterator[Item], worker: ParsingWorker, must_go_on: Callable[[], None]
 ) -> Generator[Item, None, None]:
-    """``items``, made in a thread of their own, a few ahead of the consumer. Closed before its end, it ends
-    what is being read."""
+    """``items``, produced in a separate thread, a few ahead of the consumer. Closing it early stops the
+    current read."""
     waiting: queue.Queue[Item | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 

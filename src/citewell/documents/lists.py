@@ -1,7 +1,7 @@
 """Numbers and bullets of lists as they are printed: 1., (b), iv, 7.2, •.
 
-In: what HTML or Word says about a list, then its items in turn. Out: the mark before an item. Knows nothing
-about what the items say.
+In: HTML's or Word's description of a list, then its items in turn. Out: the mark before each item. Knows
+nothing about the items' text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROMAN = tuple(
 
 
 def letters(number: int) -> str:
-    """a to z, then aa, ab; the digits of what is not positive or very long."""
+    """a to z, then aa, ab; digits for a number that is not positive or too large."""
     text = ""
     while 0 < number <= 100_000:
         number, digit = divmod(number - 1, 26)
@@ -29,7 +29,7 @@ def letters(number: int) -> str:
 
 
 def roman(number: int) -> str:
-    """i, ii, iii, iv; the digits of what has no Roman number."""
+    """i, ii, iii, iv; digits for a number without a Roman numeral."""
     if not 0 < number < 4_000:
         return str(number)
     text = ""
@@ -55,16 +55,16 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 
 
 class Marks:
-    """What stands before the next text of an HTML page: the mark of a list item, or the terms of a
+    """What to put before the next text of an HTML page: the mark of a list item, or the terms of a
     definition, which ``terms`` collects."""
 
     def __init__(self) -> None:
-        self._lists: list[Numbers | None] = []  # None for one of bullets
+        self._lists: list[Numbers | None] = []  # None for a bulleted list
         self._mark = ""
         self.terms: list[str] = []
 
     def begin(self, tag: str, attributes: Mapping[str, str]) -> str:
-        """The item's number; "" for a bullet, or where no item begins."""
+        """The item's number; "" for a bullet, or if no item begins."""
         if tag in ("ul", "ol"):
             self._lists.append(Numbers(attributes) if tag == "ol" else None)
         if tag != "li":
@@ -80,7 +80,7 @@ class Marks:
             self._mark = ""
 
     def taken(self) -> str:
-        """The mark, once."""
+        """Returns the pending mark and clears it."""
         mark, self._mark = self._mark, ""
         if terms := ", ".join(filter(None, self.terms)):
             mark, self.terms = terms if terms.endswith(":") else f"{terms}:", []
@@ -88,7 +88,7 @@ class Marks:
 
 
 class Numbers:
-    """Of one ``ol`` of HTML, from its attributes ``start``, ``type`` and ``reversed``."""
+    """The numbers of one HTML ``ol``, from its attributes ``start``, ``type`` and ``reversed``."""
 
     def __init__(self, attributes: Mapping[str, str]) -> None:
         self._style = STYLES.get(attributes.get("type", "1"), str)
@@ -96,7 +96,7 @@ class Numbers:
         self._next = _whole(attributes.get("start", ""), 1)
 
     def next(self, attributes: Mapping[str, str]) -> str:
-        """The mark of the next ``li``, which may say its number itself."""
+        """The mark of the next ``li``, which may set its own number."""
         number = _whole(attributes.get("value", ""), self._next)
         self._next = number + self._step
         return f"{self._style(number)}."
@@ -111,11 +111,11 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 class Numbering:
-    """Counts as Word does: one list goes on wherever it is used again, a level begins anew under another."""
+    """Counts as Word does: a list continues wherever it is used again; each item restarts deeper levels."""
 
     def __init__(self, root: Any = ()) -> None:
         self._levels: dict[str, dict[int, Any]] = {}
-        self._lists: dict[str, tuple[str, dict[int, int]]] = {}  # list, and where it begins anew
+        self._lists: dict[str, tuple[str, dict[int, int]]] = {}  # list, and its restart numbers by level
         self._counts: dict[str, dict[int, int]] = {}
         for entry in root:
             if entry.tag == f"{_W}abstractNum":

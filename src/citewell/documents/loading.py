@@ -1,7 +1,7 @@
-"""Documents that another framework's loader has read: the same evidence, chunks and index as from files.
+"""Documents read by another framework's loader: the same evidence, chunks and index as from files.
 
-In: objects of LangChain, LlamaIndex or Haystack, known by the names of their members. Out: Documents, an
-outcome for each, a published index. Knows nothing about the frameworks.
+In: objects of LangChain, LlamaIndex or Haystack, recognised by their member names. Out: Documents, an outcome
+for each, a published index. Imports none of the frameworks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from citewell.documents.reading import read_bytes
 TEXTS = ("page_content", "text", "content")
 SOURCES = ("source", "url", "file_path", "uri")
 PARTS = ("page", "page_number", "seq_num")
-"""Members of the metadata that tell documents of one source apart."""
+"""Metadata members that distinguish documents of one source."""
 
 
 def ingest_documents(
@@ -45,9 +45,9 @@ def ingest_documents(
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
 ) -> IngestReport:
-    """Brings evidence and index up to date. Documents of an earlier call with the same ``collection``, which
-    is one of their tags, that are not among ``given`` are withdrawn. Raises UsageError for what is no
-    document, for two of one id and when another ingest is writing."""
+    """Brings evidence and index up to date. Documents of an earlier call with the same ``collection`` (one of
+    their tags) that are not in ``given`` are withdrawn. Raises UsageError for anything but a document, for
+    two with one id, and if another ingest is writing."""
     documents = [loaded(one, number, collection) for number, one in enumerate(given, 1)]
     met = Counter(document.document_id for document in documents)
     if doubled := [id for id, times in met.items() if times > 1]:
@@ -104,8 +104,8 @@ def _items(
 
 
 def loaded(given: Any, number: int, collection: str) -> Document:
-    """Its id is its source with the page, where it has one: frameworks draw ids, or hash the text for
-    them."""
+    """One Document. Its id is its source and page, if it has one: frameworks' own ids are random, or hashes
+    of the text."""
     text = next((value for name in TEXTS if isinstance(value := getattr(given, name, None), str)), None)
     if text is None:
         raise UsageError(

@@ -1,9 +1,9 @@
-"""Mail -> Document: the header's fields, and the body as it was written, quotations marked.
+"""Mail -> Document: the header fields, and the body as it was written, with quotations marked.
 
-In: bytes of a message as it is sent (EML) or as Outlook saves it (MSG, of which only the properties needed
-are known, by their numbers in MS-OXPROPS). Out: its pieces, and what is attached, which is read by itself; a
+In: bytes of a message as sent (EML) or as saved by Outlook (MSG, of which only the properties needed are
+known, by their numbers in MS-OXPROPS). Out: its pieces, and its attachments, which are read separately; a
 message attached to an MSG is left out and noted. The date is the header's; messages of one thread share a
-tag, made of the first message's id. Knows nothing about mailboxes.
+tag made from the first message's id. Knows nothing about mailboxes.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _LONGEST_ATTRIBUTION = 3  # lines: "On Tue, 3 March 2026, Ann Bee <ann@example.o
 
 
 class Body(NamedTuple):
-    """One text of a message, in the forms that it has."""
+    """One text of a message, in the forms that exist."""
 
     plain: str = ""
     html: str = ""
 
 
 class Mail(NamedTuple):
-    """``attached`` are names and what decodes each."""
+    """``attached`` pairs each attachment's name with the function that decodes it."""
 
     headers: tuple[tuple[str, str], ...]
     bodies: list[Body]
@@ -53,7 +53,7 @@ class Mail(NamedTuple):
 
 
 def read_mail(mail: Mail, limits: Documents) -> Canonical:
-    """The fields that a reader is shown, the bodies, and what is attached by name."""
+    """The fields that are shown, the bodies, and the names of the attachments."""
     fields = dict(reversed(mail.headers))
     metadata = Metadata(
         title=found_title(fields.get("Subject"), "mail header"),
@@ -67,7 +67,7 @@ def read_mail(mail: Mail, limits: Documents) -> Canonical:
         if name in _SHOWN:
             out.paragraph(f"{name}: {value}")
     for body in mail.bodies:
-        # Quotations are marked in the plain form; HTML where there is no other or it has tables.
+        # Quotations are marked in the plain form; use HTML if there is no other or it has tables.
         trial = Canonical()
         if body.html and body.plain.strip():
             read_page(body.html, trial, limits)
@@ -83,7 +83,7 @@ def read_mail(mail: Mail, limits: Documents) -> Canonical:
 
 
 def from_eml(data: bytes) -> Mail:
-    """Raises LimitError for parts in parts without end, DamagedError where they are cut off."""
+    """A message from EML. Raises LimitError for parts that are nested too deep or too many."""
     message = email.message_from_bytes(data)
     mail = Mail(tuple(fields_of(message)), [], [], [])
     _collect(message, mail, 0)
@@ -91,7 +91,7 @@ def from_eml(data: bytes) -> Mail:
 
 
 def fields_of(message: Message) -> Iterator[tuple[str, str]]:
-    """The first of each field that is kept, decoded, on one line."""
+    """The kept fields, first occurrence only, decoded, on one line."""
     for name in KEPT:
         for value in message.get_all(name, [])[:1]:
             yield name, clean(_decoded(str(value)[:_LONGEST_FIELD]))
@@ -105,7 +105,7 @@ def _decoded(value: str) -> str:
 
 
 def _collect(part: Message, mail: Mail, depth: int) -> None:
-    """Puts the part's texts to the bodies, what is attached to the attachments."""
+    """Adds the part's texts to the bodies and its attachments to the attachments."""
     if depth > _DEEPEST or len(mail.attached) + len(mail.bodies) > _MOST_PARTS:
         raise LimitError(
             "its parts are nested too deep, or too many",
@@ -136,7 +136,7 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
 
 
 def _is_body(part: Message) -> bool:
-    """Text that is shown; a part whose borders are missing is text too."""
+    """Whether the part is text that is shown; a multipart without boundaries counts too."""
     shown = part.get_content_type() in ("text/plain", "text/html")
     return (shown and part.get_content_disposition() != "attachment") or (
         part.get_content_maintype() == "multipart"
@@ -159,7 +159,7 @@ def _text(part: Message, mail: Mail) -> str:
 
 
 def _write_plain(text: str, out: Canonical) -> None:
-    """Paragraphs; a quotation stands under the line that says whose it is, each paragraph behind ">"."""
+    """Paragraphs; a quotation comes under its attribution line, with ">" before each paragraph."""
     marked = groupby(text.splitlines(), key=lambda line: _QUOTED.match(line) is not None)
     runs = [(quoted, list(lines)) for quoted, lines in marked]
     for at, (quoted, lines) in enumerate(runs):
@@ -179,7 +179,7 @@ def _unquoted(line: str) -> str:
 
 
 def _attribution(lines: list[str]) -> list[str]:
-    """The last lines up to a blank one, blank ones behind them too, if they end with a colon."""
+    """The last lines after a blank one, with any blank ones that follow, if they end with a colon."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1
@@ -191,7 +191,7 @@ def _attribution(lines: list[str]) -> list[str]:
 
 
 def _thread(fields: dict[str, str]) -> tuple[str, ...]:
-    """The tag that all messages of one thread share: the first id that they refer to, or the own."""
+    """The tag that all messages of a thread share: the first id that they refer to, or their own."""
     named = (_ID.search(fields.get(name, "")) for name in ("References", "In-Reply-To", "Message-ID"))
     first = next((match.group(1) for match in named if match), "")
     return (THREAD + first,) if first else ()
@@ -209,7 +209,7 @@ _MOST_ATTACHED = 1_000
 
 
 def from_msg(data: bytes) -> Mail:
-    """Raises DamagedError for what is no message."""
+    """A message from MSG. Raises DamagedError if it is not a message."""
     import olefile
 
     try:
@@ -223,7 +223,7 @@ def from_msg(data: bytes) -> Mail:
 
 def _read(file: Any) -> Mail:
     notes: list[str] = []
-    # What travelled with the message is as it was sent; a draft has nothing but Outlook's own.
+    # Prefer the transport headers, which are as sent; a draft has only Outlook's own properties.
     fields = dict(fields_of(email.message_from_string(_property(file, "", _HEADERS))))
     name, address = _property(file, "", _SENDER), _property(file, "", _ADDRESS)
     own = {"From": f"{name} <{address}>" if address else name, "Date": _sent(file)}
@@ -254,7 +254,7 @@ def _property(file: Any, folder: str, number: int) -> str:
 
 
 def _html(file: Any) -> str:
-    """In bytes it is UTF-8 or what Windows used before."""
+    """HTML stored as bytes: UTF-8, or else Windows-1252."""
     data = _stream(file, "", _HTML, _BINARY)
     try:
         return data.decode("utf-8")
@@ -263,7 +263,7 @@ def _html(file: Any) -> str:
 
 
 def _sent(file: Any) -> str:
-    """When it was sent, in UTC, as RFC 5322 writes it; "" for a draft."""
+    """When it was sent, in UTC, in the format of RFC 5322; "" for a draft."""
     data = file.openstream("__properties_version1.0").read()
     for at in range(_HEAD, len(data) - _FIXED + 1, _FIXED):
         if int.from_bytes(data[at : at + 4], "little") == _SENT_TAG:

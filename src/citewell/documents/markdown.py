@@ -1,7 +1,7 @@
 """Markdown -> Document: front matter to metadata, headings to sections, tables to rows.
 
 In: bytes of CommonMark with tables and front matter. Out: a Document. Raw HTML inside is read as
-HTML, link targets are dropped. Knows nothing about the many dialects beyond that.
+HTML, link targets are dropped. Other dialects are not supported.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BLOCK = re.compile(r"[>|][-+1-9]{0,2}(?:\s+#.*)?")
 _UNREAD = ("{", "&", "*", "!", ">", "|")  # mappings, references and types: the field is left out
 _DEEPEST = 80
 _RAW_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}')*+>", re.I)
-# Browsers open these again in the next paragraph when they were left open.
+# Browsers reopen these in the next paragraph if they were left open.
 _GOING_ON = frozenset(re.findall(r"\w+", "a b big code em font i nobr small strong tt u"))
 
 
 def read_markdown(data: bytes, limits: Documents) -> Canonical:
-    """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
+    """CommonMark with tables, strikethrough, and YAML or TOML front matter of plain keys."""
     text, note = decode(data)
     values, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     out = Canonical(_metadata(values))
@@ -71,7 +71,7 @@ def _page(body: str, most: int) -> str:
     """The text as a page of HTML. Raises LimitError for quotes, lists or elements nested too deep."""
     from markdown_it import MarkdownIt
 
-    # The parser stops reading, in silence, at this depth; it is refused well before it.
+    # The parser silently stops reading at this depth; deep nesting is refused well before that.
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 20}).enable(["table", "strikethrough"])
     try:
         tokens = parser.parse(body)
@@ -86,12 +86,12 @@ def _page(body: str, most: int) -> str:
 
 
 def _as_browsers(tokens: list[Token], most: int) -> list[Token]:
-    """Raw HTML that is left open ends where it ends in a browser: with its paragraph, list item or quotation;
-    formatting goes on in the next paragraph, a block in all that follows."""
+    """Ends raw HTML that is left open where a browser does: with its paragraph, list item or quotation; an
+    inline format continues in the next paragraph, a block in all that follows."""
     from markdown_it.token import Token
 
     made: list[Token] = []
-    left: list[tuple[str, str]] = []  # name, and the tag as it is written
+    left: list[tuple[str, str]] = []  # name, and the tag as written
     depths: list[int] = []
     for token in tokens:
         if token.type in ("list_item_open", "blockquote_open"):
@@ -104,7 +104,7 @@ def _as_browsers(tokens: list[Token], most: int) -> list[Token]:
         again = [tag for name, tag in left if name in _GOING_ON]
         for raw in (token, *(token.children or ())):
             if raw.type in ("html_block", "html_inline"):
-                # To a browser "<span/>" is open.
+                # A browser reads "<span/>" as an opening tag.
                 raw.content = _RAW_TAG.sub(lambda tag: tag[0][:-1].rstrip("/") + ">", raw.content)
                 _follow(raw.content, left, most)
         if token.type == "inline" and token.children is not None:
@@ -115,7 +115,7 @@ def _as_browsers(tokens: list[Token], most: int) -> list[Token]:
 
 
 def _follow(raw: str, left: list[tuple[str, str]], most: int) -> None:
-    """Keeps in ``left`` which tags are open behind ``raw``."""
+    """Updates ``left``, the tags that are open after ``raw``."""
     for match in _RAW_TAG.finditer(raw):
         name = match[2].lower()
         at = next((at for at in reversed(range(len(left))) if left[at][0] == name), None)
@@ -123,15 +123,15 @@ def _follow(raw: str, left: list[tuple[str, str]], most: int) -> None:
             del left[at:]
         elif not match[1] and name not in VOID:
             one = (name, match[0])
-            # Browsers open at most three of a kind again, or a page of open tags would grow with its square.
+            # Browsers reopen at most three of a kind; otherwise a page of open tags would grow quadratically.
             left += [one] if name not in _GOING_ON or left.count(one) < 3 else []
     if len(left) > most:
         raise nested_too_deep(most)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Plain ``key: value`` pairs before the text, a value on one line or several; a list of names is joined
-    by commas."""
+    """Plain ``key: value`` pairs before the text, each value on one or more lines; lists are joined by
+    commas."""
     if match := _TOML.match(text):
         try:
             table = tomllib.loads(match.group(1))

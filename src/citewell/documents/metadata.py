@@ -1,8 +1,8 @@
 """Title, author, date and language of a document, each with where it was read.
 
-In: raw values of a format's metadata, and canonical text. Out: :class:`Found` values, or None when
-nothing trustworthy was there: an unknown date is better than a wrong one. Dates are ISO 8601
-(``2023-07-20``). Knows nothing about file formats beyond their date spellings.
+In: raw values of a format's metadata, and canonical text. Out: :class:`Found` values, or None if
+nothing trustworthy was found: an unknown date is better than a wrong one. Dates are ISO 8601
+(``2023-07-20``). Knows nothing about file formats except how they write dates.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _PROGRAM = re.compile(
 )
 _CODE = re.compile("[a-z]{2,3}")
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
-# A language has one code here, the one that :func:`language` gives too.
+# Each language has one code here, the one that :func:`language` also returns.
 _SHORT_CODES: dict[str, str] = dict(
     re.findall(
         "(...):(..)",
@@ -94,7 +94,7 @@ _SHORT_CODES: dict[str, str] = dict(
         "nor:no fin:fi ces:cs cze:cs ell:el gre:el tur:tr ara:ar heb:he hin:hi zho:zh chi:zh jpn:ja kor:ko",
     )
 )
-# Articles, pronouns, prepositions: a fifth of running English is these; of no other language.
+# Articles, pronouns, prepositions: they make up a fifth of running text in English and in no other language.
 _FUNCTION_WORDS = frozenset(
     _WORD.findall(
         "the of and to in a that is was for on with as by are be or from this at it which an were has have "
@@ -104,9 +104,9 @@ _FUNCTION_WORDS = frozenset(
 
 
 class Metadata(Record, frozen=True, kw_only=True):
-    """What a format says about its document. ``saved_at`` is when its author last saved it: used as
-    ``published_at``, and named so, only when neither the format nor the first page gives a date of
-    publication. The day a file was copied does not count."""
+    """What a format says about its document. ``saved_at`` is when its author last saved it: it serves as
+    ``published_at``, with that origin, only if neither the format nor the first page gives a publication
+    date. The day a file was copied does not count."""
 
     title: Found | None = None
     author: Found | None = None
@@ -121,7 +121,7 @@ class Metadata(Record, frozen=True, kw_only=True):
 
 
 def found(value: str | None, origin: str) -> Found | None:
-    """A value worth having, on one line; None for an empty one."""
+    """A value on one line, at most 500 characters; None if it is empty."""
     line = unicodedata.normalize("NFC", " ".join((value or "").split()))
     line = "".join(char for char in line if char.isprintable() and not "\ud800" <= char <= "\udfff")
     return Found(value=line[:500], origin=origin) if line else None
@@ -140,8 +140,7 @@ def found_author(value: str | None, origin: str) -> Found | None:
 
 
 def found_language(value: str | None, origin: str) -> Found | None:
-    """The code before the region ("en-GB" is "en"); None for anything that is not a code, such as
-    "German"."""
+    """The code before the region ("en-GB" is "en"); None for anything that is not a code, like "German"."""
     code = re.split("[-_]", (value or "").strip().lower(), maxsplit=1)[0]
     if not _CODE.fullmatch(code) or code in _NO_LANGUAGE:
         return None
@@ -178,9 +177,9 @@ def find_dates(text: str) -> list[tuple[int, str]]:
 
 
 def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
-    """What a document says of its dates and edition, each Found or None under the name of its field: its
-    metadata, else what the first page prints in a line with a label, as ``Effective: 1 March 2026``, or a row
-    of such cells. ``published_at`` alone may be a guess, where nothing better is known."""
+    """What a document says about its dates and edition, each Found or None by field name: from its metadata,
+    else from a labelled line of the first page, such as ``Effective: 1 March 2026``, or a row of such cells.
+    Only ``published_at`` may be a guess, if nothing better is known."""
     printed = labelled(text)
     if found_edition := _EDITION.search(title):
         printed.setdefault("edition", Found(value=found_edition[1] or found_edition[2], origin="title"))
@@ -194,7 +193,7 @@ def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
 
 
 def labelled(text: str) -> dict[str, Found]:
-    """The dates and the edition that lines of the first page give under a label, by field name."""
+    """The labelled dates and edition on the first page, by field name."""
     known: dict[str, Found] = {}
     lines = text[:FIRST_PAGE].split("\n")
     rows = [[cell.strip() for cell in re.split(r"\t|\s[|·•]\s|;\s", line)] for line in lines]
@@ -211,7 +210,7 @@ def labelled(text: str) -> dict[str, Found]:
 
 
 def _read(part: str) -> Iterator[tuple[str, str]]:
-    """The fields that are all that ``part`` says."""
+    """The fields that ``part`` states, if it states nothing else."""
     if span := _SPAN.fullmatch(part):
         yield "effective_at", parse_date(span[1])
         yield "expires_at", parse_date(span[2])
@@ -225,8 +224,8 @@ def _read(part: str) -> Iterator[tuple[str, str]]:
 
 
 def first_page_date(text: str) -> Found | None:
-    """The date of publication as the first page prints it: after a label that begins its line, or a line that
-    is one; else, as a guess, a date after such a word in running text."""
+    """The publication date on the first page: after a label that begins its line, or alone on its line; else,
+    as a guess, after such a label in running text."""
     head, guess = text[:FIRST_PAGE], None
     for offset, value in find_dates(head):
         line_start = head.rfind("\n", 0, offset) + 1
@@ -243,7 +242,7 @@ def first_page_date(text: str) -> Found | None:
 
 
 def language(text: str) -> Found | None:
-    """ISO 639-1 code and how it was determined; None for text that is too short or too mixed."""
+    """The ISO 639-1 code and how it was determined; None for text that is too short or too mixed."""
     sample = _running_text(text)
     words = _WORD.findall(sample)
     if sum(map(len, words)) < _FEWEST_LETTERS or len(words) < 3:

@@ -1,7 +1,7 @@
 """ODT -> Document: headings to sections, lists with their numbers, tables to rows, notes after the text.
 
-In: bytes of an OpenDocument text. Out: a Document, as it reads with changes accepted; what a style hides is
-left out and counted. Knows nothing about spreadsheets and presentations of that family.
+In: bytes of an OpenDocument text. Out: a Document with all changes accepted; text that a style hides is left
+out and counted. Knows nothing about the spreadsheets and presentations of that family.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DROPPED = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of
 
 
 def read_odt(data: bytes, limits: Documents) -> Canonical:
-    """Texts of LibreOffice and its kin."""
+    """Text documents of LibreOffice and similar programs."""
     with readable("OpenDocument text"), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         parts = [part for part in ("content.xml", "styles.xml") if part in archive.namelist()]

@@ -1,4 +1,4 @@
-"""What an ingest says: an outcome for each file, the report of a run, and how far it is.
+"""What an ingest reports: the outcome of each file, a summary of the run, and its progress.
 
 In: nothing. Out: values and the names of the statuses. Knows nothing about how files are read.
 """
@@ -12,7 +12,7 @@ from citewell.core.records import Record
 ADDED, UPDATED, UNCHANGED, SKIPPED, FAILED = "added", "updated", "unchanged", "skipped", "failed"
 GONE = "its file was deleted"
 THREAD = "thread:"
-"""Begins the tag that the messages of one thread share."""
+"""The prefix of the tag that the messages of one thread share."""
 
 
 class FileOutcome(Record, frozen=True, kw_only=True):
@@ -50,9 +50,9 @@ class IngestReport(Record, frozen=True, kw_only=True):
 
 
 class Step(Record, frozen=True, kw_only=True):
-    """How far an ingest is: ``files`` done of ``of``, the pages read and the chunks embedded so far, and
-    the ``path`` that is being read or embedded. ``left_s`` is what the rest takes at the rate so far, by the
-    sizes of the files; None until a file was read."""
+    """The progress of an ingest: ``files`` done of ``of``, the pages read and the chunks embedded so far, and
+    the ``path`` being read or embedded. ``left_s`` estimates the remaining time from the rate so far and the
+    sizes of the files; None until a file has been read."""
 
     path: str
     files: int

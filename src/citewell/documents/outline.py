@@ -1,7 +1,7 @@
-"""Where a place of a document stands: under which sections, on which page, in which tables and rows.
+"""Where an offset of a document lies: in which sections, on which page, in which tables and rows.
 
-In: a document and offsets in its text. Out: paths, ranges, rows, and the lines that say what figures of a
-table are. Knows nothing about where to cut.
+In: a document and offsets in its text. Out: paths, ranges, rows, and the lines that explain a table's
+figures. Knows nothing about where to cut.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 from citewell.core.records import Document, Row, Section, Table
 
 CROSS_SIBLING, CROSS_PARENT = 2.0, 15.0
-"""Costs of one chunk running from a section into another."""
+"""Costs of a chunk that runs from one section into another."""
 
 
 class Outline:
-    """Sections as segments (heading to next heading) with the extent of all that stands under each."""
+    """Sections as segments (heading to next heading), each with the extent of everything under it."""
 
     def __init__(self, document: Document) -> None:
         sections = sorted(document.sections, key=lambda section: (section.start, len(section.path)))
@@ -30,14 +30,14 @@ class Outline:
         self._extents = self._measure()
 
     def _measure(self) -> list[list[list[int]]]:
-        """For each segment, the ``[start, end]`` of every section it stands in, outermost first."""
+        """For each segment, the ``[start, end]`` of every section that contains it, outermost first."""
         extents: list[list[list[int]]] = []
         open_: list[list[int]] = []
         previous: tuple[str, ...] = ()
         for path, start, end in zip(self.paths, self.starts, self.ends, strict=True):
             same = len(common(path, previous))
             if same == len(path) and len(path) <= len(previous):
-                same = max(0, same - 1)  # the same heading again opens a section of its own
+                same = max(0, same - 1)  # a repeated heading opens a new section
             del open_[same:]
             open_ += [[start, end] for _ in path[same:]]
             for extent in open_:
@@ -50,7 +50,7 @@ class Outline:
         return bisect_right(self.starts, offset) - 1
 
     def crossing(self, left: int, right: int) -> float:
-        """Cost of one chunk running from segment ``left`` into ``right``."""
+        """Cost of a chunk that runs from segment ``left`` into ``right``."""
         if left == right:
             return 0.0
         p, q = self.paths[left], self.paths[right]
@@ -61,7 +61,7 @@ class Outline:
         return reduce(common, (self.paths[segment] for segment in segments))
 
     def enclosing(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Ranges around the segments ``first`` to ``last``: their own, then section by section outwards."""
+        """Ranges around segments ``first`` to ``last``: their own, then each enclosing section, outwards."""
         own = (self.starts[first], self.ends[last])
         around = [
             (start, end) for start, end in reversed(self._extents[first]) if start <= own[0] and end >= own[1]
@@ -89,7 +89,7 @@ class Layout:
         return self.rows[at] if at < len(self.rows) and self.row_starts[at] == start else None
 
     def page(self, start: int, end: int) -> int | None:
-        """The page that holds most of ``[start, end)``, the first of equals."""
+        """The page that holds most of ``[start, end)``, the first of a tie."""
         most, number = 0, None
         for page in self.pages[max(0, bisect_right(self.page_starts, start) - 1) :]:
             if page.start >= end:
@@ -100,7 +100,7 @@ class Layout:
         return number
 
     def rows_in(self, start: int, end: int) -> tuple[Row, ...]:
-        """Rows inside ``[start, end)``; of a row too long for one chunk, the part that stands here."""
+        """Rows inside ``[start, end)``; of a row too long for one chunk, the part inside."""
         first = max(0, bisect_right(self.row_starts, start) - 1)
         inside = []
         for row in self.rows[first : bisect_left(self.row_starts, end)]:
@@ -113,8 +113,8 @@ class Layout:
         return tuple(inside)
 
     def table_context(self, start: int, end: int, rows: tuple[Row, ...]) -> list[str]:
-        """For each table touched, at most three: "title › group (units): heads". The group is what the
-        first row stands under, where the chunk begins behind the row that says so."""
+        """For each table touched, at most three: "title › group (units): heads". The group is that of the
+        first row, if the chunk begins after the row that names it."""
         context: list[str] = []
         for table in self.tables[max(0, bisect_right(self.table_starts, start) - 1) :]:
             if table.start >= end or len(context) == 3:

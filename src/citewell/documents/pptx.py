@@ -1,7 +1,7 @@
-"""PPTX -> Document: slides in their order, titles to sections, lists, tables and the speaker's notes.
+"""PPTX -> Document: slides in order, titles to sections, lists, tables and speaker notes.
 
 In: bytes of a PowerPoint presentation. Out: a Document. Hidden slides, charts and diagrams are left out and
-counted. Knows nothing about where things stand on a slide: text follows the order in which it was drawn.
+counted. Ignores positions on a slide: text follows the order in which it was drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _LISTED = ("body", "obj", "subTitle", "")
-_NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # what every slide repeats
+_NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # repeated on every slide
 
 
 def read_pptx(data: bytes, limits: Documents) -> Canonical:
@@ -33,7 +33,7 @@ def read_pptx(data: bytes, limits: Documents) -> Canonical:
 
 
 def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Of each relation of a part the kind and the part it names."""
+    """For each relationship of a part, by id: its type and the part it points to."""
     folder, name = posixpath.split(part)
     path = f"{folder}/_rels/{name}.rels"
     if path not in archive.namelist():
@@ -69,7 +69,7 @@ def _slide(archive: zipfile.ZipFile, part: str, out: Canonical) -> None:
 
 
 def _kind(shape: Any) -> str:
-    """Of a placeholder, "" where it says none; "box" for what is no placeholder."""
+    """The type of a placeholder, "" if it has none; "box" for other shapes."""
     holder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
     return holder.get("type", "") if holder is not None else "box"
 
@@ -88,7 +88,7 @@ def _frame(frame: Any, out: Canonical) -> None:
 
 
 def _paragraphs(shape: Any, out: Canonical, *, listed: bool) -> None:
-    """``listed``: paragraphs have a bullet unless they say otherwise."""
+    """``listed``: paragraphs have a bullet by default."""
     numbers = Counter[int]()
     for paragraph in shape.iter(f"{_A}p"):
         said = paragraph.find(f"{_A}pPr")
@@ -107,6 +107,6 @@ def _paragraphs(shape: Any, out: Canonical, *, listed: bool) -> None:
 
 
 def _text(element: Any) -> str:
-    """All text, of one paragraph after the other."""
+    """All text, paragraph by paragraph."""
     runs = element.iter(f"{_A}t", f"{_A}br", f"{_A}tab", f"{_A}p")
     return "".join((run.text or "") if run.tag == f"{_A}t" else " " for run in runs).strip()

@@ -1,5 +1,5 @@
-"""The other side of :mod:`citewell.documents.worker`: one file at a time, read and cut under limits, without
-network where the system lets a process give it up.
+"""The child process of :mod:`citewell.documents.worker`: one file at a time, read and cut under limits, and
+without network access where the system allows giving it up.
 
 In: requests on standard input. Out: replies on what was standard output; anything a library prints
 goes to standard error. Both sides trust each other's frames: a length of 8 bytes, big endian, then msgpack.
@@ -27,9 +27,9 @@ from citewell.documents.reading import read_part
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read, ``path`` (and the ``root`` it was found under) in the operating system's own bytes, or
-    its ``part`` at these positions in what is inside what, or a ``document`` that was read before; cut into
-    chunks where ``chunking`` says how."""
+    """A file to read, with ``path`` (and the ``root`` it was found under) in the operating system's bytes, or
+    its ``part`` by position at each level of nesting, or a ``document`` that was read before; cut into chunks
+    if ``chunking`` says how."""
 
     path: bytes
     document_id: str
@@ -41,8 +41,8 @@ class Request(Record, frozen=True, kw_only=True):
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """A document (None where an archive is none itself), its chunks and the names of what is inside it, or
-    the name, message and hint of a DocumentError; and the peak memory so far."""
+    """A document (None for an archive, which is none itself), its chunks and the names of the files inside
+    it, or the name, message and hint of a DocumentError; and the peak memory so far."""
 
     document: Document | None = None
     chunks: tuple[Chunk, ...] = ()
@@ -54,7 +54,7 @@ class Reply(Record, frozen=True, kw_only=True):
 
 
 def command(module: str) -> list[str]:
-    """What runs ``module.main()`` in a process of its own, by the Citewell that this one runs."""
+    """The command that runs ``module.main()`` in a separate process, with this process's Citewell."""
     home = str(Path(errors.__file__).parents[2])
     # -P: a module in the working folder must not take the place of one of ours.
     return [
@@ -112,8 +112,8 @@ _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
 
 
 def leave_network() -> bool:
-    """Puts this process into a network of its own, which has no interfaces: at once where it may, else as the
-    one user of a namespace of its own. False where the system allows neither."""
+    """Moves this process into a new network namespace without interfaces: directly if permitted, else inside
+    a new user namespace. False if the system allows neither."""
     with suppress(AttributeError, OSError, TypeError):  # only Linux has it
         unshare = ctypes.CDLL(None).unshare
         return bool(unshare(_NEW_NETWORK) == 0 or unshare(_NEW_USER | _NEW_NETWORK) == 0)
@@ -121,7 +121,7 @@ def leave_network() -> bool:
 
 
 def limit_memory(most_mb: int) -> None:
-    """Of this process."""
+    """Limits the memory of this process, and disables core dumps."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (most_mb << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
@@ -129,7 +129,7 @@ def limit_memory(most_mb: int) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Of the processor, for this file: what is used so far is not counted."""
+    """Limits processor time for this file: what was used before does not count."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -138,7 +138,7 @@ def _limit_time(seconds: float) -> None:
 
 
 def _peak_mb() -> int:
-    """Peak resident memory of this program; ``ru_maxrss`` would count the caller's before it started."""
+    """Peak resident memory of this program; ``ru_maxrss`` would include the caller's from before the exec."""
     status = Path("/proc/self/status")
     if status.is_file():
         found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii", errors="replace"))

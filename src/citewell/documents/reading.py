@@ -1,4 +1,4 @@
-"""Bytes -> Document by the table of readers: what runs inside the limited worker.
+"""Bytes -> Document by a table of readers; runs inside the limited worker.
 
 In: the bytes of one file and its name. Out: a Document, or a DocumentError that says what to do.
 Knows nothing about processes, files or stores.
@@ -48,7 +48,7 @@ from citewell.documents.text import read_text
 
 
 class _Format(NamedTuple):
-    """``reader``: what a document names as its reader, raised where the same bytes give another text."""
+    """``reader``: the name that documents carry; its number is raised if the same bytes give another text."""
 
     reader: str
     read: Callable[[bytes, Documents], Canonical]
@@ -79,9 +79,8 @@ _DEEPEST, _LONGEST_NAME = 3, 200
 def read_part(
     data: bytes, part: Sequence[int], *, document_id: str, uri: str, limits: Documents
 ) -> tuple[Document | None, tuple[str, ...]]:
-    """The document of what stands at the positions ``part`` in what is inside what, from the outside in, and
-    the names of what is inside it; None for an archive, which has no text of its own. Raises as
-    :func:`read_bytes` does."""
+    """The document at the positions ``part``, one per level of nesting from the outside in, and the names of
+    the files inside it; None for an archive, which has no text of its own. Raises as :func:`read_bytes`."""
     with _told():
         for place in part:
             uri, unpack = INSIDE[detect(data, uri, limits)](data, limits)[place]
@@ -100,7 +99,7 @@ def read_part(
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:
-    """As parts of ids: on one line, relative, each once."""
+    """The names as parts of ids: on one line, relative, unique."""
     taken: set[str] = set()
     for number, name in enumerate(names, 1):
         steps = [
@@ -114,9 +113,9 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
 
 
 def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Documents | None = None) -> Document:
-    """The Document that ``data`` holds; the same bytes give the same text.
+    """The Document in ``data``; the same bytes give the same text.
 
-    Raises a DocumentError, always with a hint: what a reader did not foresee is a DamagedError.
+    Raises a DocumentError, always with a hint; any unforeseen exception becomes a DamagedError.
     """
     bounds = limits or Documents()
     if len(data) > bounds.max_file_mb << 20:
@@ -137,8 +136,8 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 
 
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
-    """The Document of ``data``, which is of this media type. Raises a DocumentError, or what a reader did not
-    foresee."""
+    """The Document in ``data``, which is of this media type. Raises a DocumentError, or any exception that a
+    reader did not foresee."""
     if kind == PDF:
         from citewell.documents.pdf import PdfReader
 
@@ -149,7 +148,7 @@ def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri:
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Makes a DocumentError of what a reader did not foresee."""
+    """Turns exceptions that a reader did not foresee into a DocumentError."""
     try:
         yield
     except DocumentError:

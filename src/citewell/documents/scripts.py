@@ -1,6 +1,6 @@
-"""Raised and lowered type -> plain text in which it cannot be mistaken for part of the text next to it.
+"""Superscripts and subscripts -> plain text in which they cannot be mistaken for part of the adjacent text.
 
-In: pieces of a line, each with where it stands. Out: the line. "5,120" with a raised 2 is "5,120²", never
+In: pieces of a line, each with its position. Out: the line. "5,120" with a raised 2 is "5,120²", never
 5,1202. What Unicode cannot raise or lower is set off by a space where it would otherwise continue a word or a
 figure. NFC keeps these characters (NFKC would not). Knows nothing about file formats.
 """
@@ -13,7 +13,7 @@ from itertools import groupby
 
 
 class Script(Enum):
-    """Where type stands: on the line, above it or under it."""
+    """The position of type: on the line, above it or below it."""
 
     PLAIN = ""
     RAISED = "superscript"
@@ -36,7 +36,7 @@ _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "re", "ème"))
 
 
 def written(text: str, script: Script) -> str:
-    """``text`` in the characters that Unicode has for its place; the others as they are."""
+    """``text`` in Unicode's characters for this position; those that have none stay as they are."""
     if len(text.strip()) > _LONGEST:
         return text
     text = text.translate(_FIGURES[script])
@@ -46,7 +46,7 @@ def written(text: str, script: Script) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Script]]) -> str:
-    """The pieces of one line, in order, as its text."""
+    """The text of a line, from its pieces in order."""
     parts: list[str] = []
     last = Script.PLAIN
     for script, group in groupby((piece for piece in pieces if piece[0]), key=lambda piece: piece[1]):
@@ -59,12 +59,12 @@ def joined(pieces: Iterable[tuple[str, Script]]) -> str:
 
 
 def _goes_on(left: str, right: str) -> bool:
-    """Whether the two would be one word or figure: a superscript digit is part of neither."""
+    """Whether the two would read as one word or figure; superscript digits are part of neither."""
     return all(char.isdecimal() or (char.isalpha() and char not in "ⁿⁱₙᵢ") for char in (left, right))
 
 
 def _usual(before: str, last: Script, text: str, script: Script) -> bool:
-    """ "20th" and "NOx" are written so without raised or lowered letters too."""
+    """Whether it is also usual without raised or lowered letters, as "20th" and "NOx" are."""
     if script is Script.RAISED:
         return before[-1].isdecimal() and text.strip() in _ORDINALS
     return Script.LOWERED in (script, last) and before[-1].isalpha() and text[0].isalpha()

@@ -1,10 +1,10 @@
-"""Formal statements that something is superseded, what a document says of itself, and where a clause is.
+"""Formal statements of supersession, what a document says about itself, and where a clause is.
 
-In: a document. Out: :class:`Stated`: its title, dates and edition, and each whole sentence of one exact
+In: a document. Out: :class:`Stated`: its title, dates and edition, and each whole sentence that fits an exact
 grammar: "Clause 5 of the Lease is deleted", "Section 4.1 is replaced by ...", "Rule 3 shall read ...", "In
 clause 4 “30 days” is replaced by “60 days”", "This policy replaces the Travel Policy of 2024". A sentence
-with a condition fits no form. And the offsets that "4.1", "5(b)" or "Break clause" mean in a document. Knows
-nothing about other documents, whose names are resolved in :mod:`citewell.documents.supersession`.
+with a condition never fits. Also the offsets of "4.1", "5(b)" or "Break clause" in a document. Knows nothing
+about other documents, whose names are resolved in :mod:`citewell.documents.supersession`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.documents.metadata import DATE, parse_date
 
 SKETCH = 96
-"""Hashes that stand for a document's words (bottom-k sketch: Broder 1997)."""
+"""Hashes that represent a document's words (bottom-k sketch: Broder 1997)."""
 UNIT = (
     r"(?i:(?:sub-?)?clause|section|article|rule|paragraph|item|schedule|annex|appendix|chapter|part|point"
     r"|regulation|condition)s?"
@@ -50,7 +50,7 @@ _TO = r"(?i:by|with|to(?: read)?)"
 
 
 def _bounded(pattern: str) -> re.Pattern[str]:
-    """Blanks are bounded: however many there are, the time a pattern takes grows with the text alone."""
+    """Limits runs of white space: however long they are, matching time grows with the text alone."""
     return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.DOTALL)
 
 
@@ -118,10 +118,10 @@ ALIASES = frozenset(
 
 
 class Statement(Record, frozen=True, kw_only=True):
-    """One sentence of a document that says what it supersedes: numbers or heading of a section, () for the
-    whole of ``document``, as named ("" for the one that the document amends). ``old``: words in the section,
-    "" for all of it. ``by`` names what replaces it, "" for the document that says so. ``exact``: its title
-    must be named in full, as the statement may be anybody's."""
+    """One sentence that says what is superseded: sections by number or heading, () for the whole of
+    ``document``, as it is named there ("" for the document that this one amends). ``old``: words in the
+    section, "" for all of it. ``by`` names what replaces it, "" for the document with the statement.
+    ``exact``: the title must be named in full, as any document may contain such a statement."""
 
     standing: Standing
     sections: tuple[str, ...]
@@ -135,8 +135,8 @@ class Statement(Record, frozen=True, kw_only=True):
 
 
 class Stated(Record, frozen=True, kw_only=True):
-    """What a document says of itself and of others, as far as it decides what is in force, as this
-    ``release`` of Citewell reads it."""
+    """What a document says about itself and others that decides what is in force, as read by this
+    ``release`` of Citewell."""
 
     document_id: str
     version: str
@@ -160,7 +160,7 @@ class Stated(Record, frozen=True, kw_only=True):
 
 
 def stated(document: Document) -> Stated:
-    """Raises nothing: a sentence that fits no form is no statement."""
+    """What ``document`` states. Never raises: a sentence that fits no form is not a statement."""
     own = {
         name: found.value
         for name in ("title", "author", "effective_at", "expires_at", "edition")
@@ -193,7 +193,7 @@ def stated(document: Document) -> Stated:
 
 
 def _read(text: str) -> tuple[list[Statement], list[str]]:
-    """The statements, and what the document says that it amends."""
+    """The statements, and the names of what the document says it amends."""
     statements: list[Statement] = []
     amends: list[str] = []
     base = 0
@@ -204,7 +204,7 @@ def _read(text: str) -> tuple[list[Statement], list[str]]:
                 continue
             if match := _AMENDS.fullmatch(sentence):
                 amends.append(match["doc"])
-            # New words may be several sentences: they reach to the end of their line.
+            # The new wording may be several sentences: it extends to the end of its line.
             found = _statement(sentence, base + start, base + end, base + len(line), text)
             statements += [found] if found is not None else []
         base += len(line) + 1
@@ -257,7 +257,7 @@ def _date_in(said: Mapping[str, str | None]) -> str:
 
 
 def _new_words(text: str, line_end: int) -> int:
-    """Where the words end that stand below "is replaced by the following:"."""
+    """Where the new wording below "is replaced by the following:" ends."""
     end = line_end
     for number in range(12):
         line = text[end + 1 :].split("\n", 1)[0]
@@ -299,8 +299,8 @@ def stem(document_id: str) -> str:
 
 
 def place_of(document: Document, section: str) -> tuple[int, int] | None:
-    """The one section or numbered paragraph that a statement calls so ("4.1", "5(b)", "Break clause"); None
-    for none and for several."""
+    """The one section or numbered paragraph with this name ("4.1", "5(b)", "Break clause"); None if there are
+    none or several."""
     head, *inner = re.split(r"(?=\()", section) if section[:1].isdigit() else [section]
     place = _section(document, head) or _paragraph(document, head)
     for letter in inner:
@@ -325,8 +325,8 @@ def _numbered_as(name: str) -> re.Pattern[str]:
 
 
 def _paragraph(document: Document, name: str) -> tuple[int, int] | None:
-    """A line that begins with the number, with those below it up to the next that is numbered and no part of
-    it, or the end of its section."""
+    """The line that begins with the number and the lines below it, up to the next one with a number that is
+    not a subdivision, or the end of its section."""
     if not re.fullmatch(NUMBER, name):
         return None
     wanted, found = _numbered_as(name), []
@@ -351,7 +351,7 @@ def _paragraph(document: Document, name: str) -> tuple[int, int] | None:
 
 
 def _inside(text: str, place: tuple[int, int], letter: str) -> tuple[int, int] | None:
-    """The line of ``place`` that begins with "(b)"."""
+    """The one line of ``place`` that begins with ``letter``, such as "(b)"."""
     found = [
         match.start() for match in re.finditer(rf"(?m)^{re.escape(letter)}\s", text[place[0] : place[1]])
     ]
@@ -363,7 +363,7 @@ def _inside(text: str, place: tuple[int, int], letter: str) -> tuple[int, int] |
 
 
 def sentence_with(text: str, place: tuple[int, int] | None, words: str) -> tuple[int, int] | None:
-    """The one sentence of the place that has these words."""
+    """The one sentence of ``place`` that contains these words; None if there are none or several."""
     if place is None:
         return None
     base = text[place[0] : place[1]]

@@ -1,9 +1,9 @@
-"""What is no longer in force: amendments, editions, expiry dates, resolved to places of documents.
+"""What is no longer in force: amendments, editions, expiry dates, resolved to places in documents.
 
 In: the documents of a home, what each states (:mod:`citewell.documents.statements`). Out: values of
-:class:`Supersession`, and notes of statements that name nothing here: what does not resolve to one place
-changes nothing. Two documents of one title are editions when each has a number or a date of effect and they
-share their words. Knows nothing about questions.
+:class:`Supersession`, and notes on statements that match nothing here: a statement that does not resolve to
+one place has no effect. Two documents with one title are editions if each has a number or an effective date
+and they share enough words. Knows nothing about questions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 _ALIKE = 0.3
-"""The share of their words that two editions of one document have in common."""
+"""The least share of words that two editions of one document have in common."""
 
 
 # --- of a home -------------------------------------------------------------------------------------
@@ -47,15 +47,15 @@ _STATED, _GIVEN, _FOUND = "stated", "superseding", "superseded"
 
 
 def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
-    """Works out anew what is superseded among the documents that are not withdrawn, and keeps it. (document
-    id, note) of each statement that names no place here. Each version is read once by a release."""
+    """Works out what is superseded among the documents that are not withdrawn, and stores it. Returns
+    (document id, note) for each statement that matches no place here. A release reads each version once."""
     known, release = _known(evidence), environment()["citewell"]
     current = {e.document_id: e.version for e in evidence.catalogue() if e.state != WITHDRAWN}
     kept = {}
     for document_id, version in current.items():
         held = known.get(document_id)
         if held is None or held.version != version:
-            with suppress(EvidenceError):  # erased, or damaged: told by whoever reads it
+            with suppress(EvidenceError):  # erased or damaged, which is reported when it is read
                 read = stated(evidence.get(version, document_id))
                 kept[document_id] = msgspec.structs.replace(read, release=release)
         else:
@@ -75,10 +75,10 @@ def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
 
 
 def _known(evidence: SqliteEvidence) -> dict[str, Stated]:
-    """What this release kept of each document's statements."""
+    """What this release stored of each document's statements."""
     release, known = environment()["citewell"], {}
     for name, body in evidence.derived(_STATED).items():
-        with suppress(msgspec.MsgspecError):  # as another release wrote it
+        with suppress(msgspec.MsgspecError):  # written by another release
             held = msgspec.msgpack.decode(body, type=Stated)
             if held.release == release:
                 known[name] = held
@@ -86,8 +86,8 @@ def _known(evidence: SqliteEvidence) -> dict[str, Stated]:
 
 
 def misstated(evidence: SqliteEvidence) -> Iterator[tuple[str, str]]:
-    """The documents (id, version) of whose statements something else is kept than they say: the next
-    :func:`settle` would take it at its word."""
+    """The documents (id, version) whose stored statements differ from their text: the next :func:`settle`
+    would trust what is stored."""
     current = {entry.document_id: entry.version for entry in evidence.catalogue()}
     for name, held in _known(evidence).items():
         if current.get(name) == held.version:
@@ -98,7 +98,7 @@ def misstated(evidence: SqliteEvidence) -> Iterator[tuple[str, str]]:
 
 
 def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None) -> tuple[Supersession, ...]:
-    """What of these documents, or of all, is superseded or will be, as the last ingest left it."""
+    """What is or will be superseded in these documents, or in all, as of the last ingest."""
     found = evidence.derived(_FOUND, documents)
     return tuple(
         one for name in sorted(found) for one in msgspec.json.decode(found[name], type=list[Supersession])
@@ -106,21 +106,21 @@ def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None)
 
 
 def given_of(evidence: SqliteEvidence) -> dict[str, tuple[str, ...]]:
-    """The ids that each document replaces as a person said."""
+    """The ids that each document replaces, as declared by a person."""
     found = evidence.derived(_GIVEN)
     return {name: msgspec.json.decode(body, type=tuple[str, ...]) for name, body in found.items()}
 
 
 def give(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
-    """A person says that ``newer`` replaces these; it holds for all its versions."""
+    """Records a person's word that ``newer`` replaces these; it holds for all its versions."""
     all_ = given_of(evidence)
     all_[newer] = tuple(dict.fromkeys((*all_.get(newer, ()), *older)))
     evidence.derive(_GIVEN, {name: msgspec.json.encode(ids) for name, ids in all_.items()})
 
 
 def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable[[Supersession], bool]:
-    """Whether a document's word counts against another's. Trust is the keeper's: it counts within one source,
-    against a source of a lower ``rank``, and against what a person paired it with."""
+    """Decides whether one document's statement counts against another document: within one source, against a
+    source of lower ``rank``, and against what a person paired it with. Trust is the owner's to give."""
 
     def counts(one: Supersession) -> bool:
         if one.standing is Standing.EARLY or not one.by:
@@ -143,8 +143,8 @@ class _Home:
         self.names = {one.document_id: name_of(one.title) for one in self.all.values()}
 
     def called(self, phrase: str, by: Stated, *, least: int) -> list[Stated]:
-        """Those that ``phrase`` means, besides ``by``: of that id or file name, else of that title, else one
-        whose title has its ``least`` or more words and others."""
+        """The documents that ``phrase`` means, other than ``by``: by id or file name, else by exact title,
+        else by a title that contains its words, of which there must be at least ``least``."""
         others = [one for one in self.all.values() if one.document_id != by.document_id]
         plain = phrase.strip(" .,:;“”\"'")
         exact = [
@@ -158,7 +158,7 @@ class _Home:
         wanted = name_of(phrase)
         fit = [one for one in others if self._fits(wanted, one)]
         whole = [one for one in fit if self.names[one.document_id].words == wanted.words]
-        # An amendment has the words of what it amends in its title.
+        # An amendment's title contains the title of what it amends.
         longer = [one for one in fit if len(one.amends) == 1]
         return whole or (longer if least <= len(wanted.words) else [])
 
@@ -175,7 +175,7 @@ class _Home:
         )
 
     def amended(self, by: Stated) -> list[Stated]:
-        """What ``by`` is an amendment of: as it says, or as its own title has the other's."""
+        """What ``by`` amends: as it says, or because its own title contains the other's."""
         for phrase in by.amends[:-1]:
             if found := self.called(phrase, by, least=1):
                 return found
@@ -191,8 +191,8 @@ class _Home:
         return [one for one in held if len(self.names[one.document_id].words) == most]
 
     def meant(self, statement: Statement, by: Stated) -> Stated | None:
-        """The one document that a statement about a section speaks of; of several editions the newest that is
-        not newer than the statement."""
+        """The one document that a statement about a section refers to; of several editions, the newest that
+        is not newer than the statement."""
         base = self.amended(by)
         found = self.called(statement.document, by, least=1) if statement.document else base
         if not found and name_of(statement.document).words <= ALIASES:
@@ -214,8 +214,8 @@ def _not_newer(one: Stated, other: Stated) -> bool:
 def resolve(
     all_: Sequence[Stated], given: Iterable[tuple[str, str]], document_of: Callable[[str], Document]
 ) -> tuple[tuple[Supersession, ...], tuple[tuple[str, str], ...]]:
-    """What is superseded among these documents, and (document id, note) of each statement that names no
-    place here. ``given`` are ids, newer before older, as a person paired them."""
+    """What is superseded among these documents, and (document id, note) for each statement that matches no
+    place here. ``given`` are (newer, older) ids as paired by a person."""
     home = _Home(all_)
     found: list[Supersession] = []
     notes: list[tuple[str, str]] = []
@@ -341,7 +341,7 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _overtaken(found: Sequence[Supersession]) -> Iterator[Supersession]:
-    """The words of an earlier amendment, where a later one speaks of the same place."""
+    """The wording of an earlier amendment, if a later one changes the same place."""
     amending = [one for one in found if one.section and one.standing in (Standing.DELETED, Standing.REPLACED)]
     for one in amending:
         for later in amending:
@@ -357,7 +357,7 @@ def _overtaken(found: Sequence[Supersession]) -> Iterator[Supersession]:
 
 
 def _early(found: Iterable[Supersession]) -> list[Supersession]:
-    """What a later amendment or edition says does not hold before its day."""
+    """The wording of a later amendment or edition, which is not in force before its date."""
     return [
         Supersession(
             standing=Standing.EARLY,

@@ -1,9 +1,9 @@
 """CSV, TSV and XLSX -> Document: one line per row, its cells under their column heads.
 
 In: bytes of a delimited text or a workbook. Out: a Document; the sheets of a workbook are its
-sections, a block of rows between blank ones is a table. Numbers of a workbook are written as the
-sheet shows them (percent, thousands, currency, dates), values are the cached ones. Of
-formulas it knows only that one without a cached value has no value to quote.
+sections, and a block of rows between blank ones is a table. A workbook's numbers are written as
+the sheet shows them (percent, thousands, currency, dates), from cached values. Formulas are not
+evaluated: one without a cached value has nothing to quote.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from citewell.documents.encoding import decode
 from citewell.documents.scripts import Script, joined
 
 _MOST_CELL = 1 << 20
-_LOOKED_AT = 50  # rows of a table, to tell whether others go on with it
+_LOOKED_AT = 50  # rows of a table examined to decide whether a block continues it
 _MOST_COLUMNS = 2_000
 _SCRIPTS = {script.value: script for script in Script}
 _AFFIX = re.compile(
@@ -43,8 +43,8 @@ _LAYOUT = re.compile(
     re.I,
 )
 _WITHOUT = "formulas without a stored value left out: {n} (open and save the file to store their values)"
-_LONGEST_FORMAT = 255  # as Excel has it
-_MOST_SHOWN = 10**15  # a sheet has fifteen digits of a number
+_LONGEST_FORMAT = 255  # Excel's own limit
+_MOST_SHOWN = 10**15  # a sheet stores fifteen digits of a number
 
 
 def read_csv(data: bytes) -> Canonical:
@@ -96,8 +96,8 @@ _INLINE_TYPE = re.compile(rb"<(?:\w+:)?(?:vertAlign|strike)\b")
 
 
 def _refuse_inline_type(archive: zipfile.ZipFile) -> None:
-    """Rich text is told from plain where it stands among the shared strings, as spreadsheet programs write
-    it; written into the sheet itself the reader would make 5,1202 of 5,120²."""
+    """Raises UnsupportedError for rich text inside the sheet itself, where the reader would turn 5,120² into
+    5,1202; among the shared strings, where spreadsheet programs put it, it is recognised."""
     for name in archive.namelist():
         if name.startswith("xl/worksheets/") and _INLINE_TYPE.search(archive.read(name)):
             raise UnsupportedError(
@@ -108,7 +108,7 @@ def _refuse_inline_type(archive: zipfile.ZipFile) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A row's cells; ``bold`` when all that are filled are."""
+    """A row's cells; ``bold`` if all filled cells are bold."""
 
     cells: list[str]
     bold: bool = False
@@ -118,7 +118,7 @@ _Block = list[_Line]
 
 
 def _rows(sheet: Any, formulas: Any, out: Canonical) -> Iterator[_Line]:
-    """Rows as text. The size a sheet declares is not believed: a cell at the far corner is cheap."""
+    """Rows as text. The declared size of a sheet is ignored: one cell in a far corner inflates it."""
     sheet.reset_dimensions()
     formulas.reset_dimensions()
     for shown, written in zip(sheet.iter_rows(), formulas.iter_rows(), strict=False):
@@ -144,14 +144,14 @@ def _line(cells: Sequence[Any]) -> _Line:
 
 
 def _shown(cell: Any) -> str:
-    """ "" for an empty cell and for one whose whole text is struck out."""
+    """The cell as text; "" if it is empty or its whole text is struck out."""
     if cell.value is None or (cell.has_style and cell.font.strike):
         return ""
     return shown_value(cell.value, cell.number_format)
 
 
 def shown_value(value: Any, number_format: str | None) -> str:
-    """A cell's value as the sheet shows it, or as stored where its number format is not wholly understood."""
+    """A cell's value as the sheet shows it, or as stored if its number format is not fully understood."""
     if isinstance(value, list):
         return _rich(value)
     if isinstance(value, bool):
@@ -176,7 +176,7 @@ def shown_value(value: Any, number_format: str | None) -> str:
     digits = (
         f"{number.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP):{',' if ',' in whole else ''}f}"
     )
-    kept = len(digits) - len(places) + places.rfind("0") + 1  # a "#" shows a digit only where there is one
+    kept = len(digits) - len(places) + places.rfind("0") + 1  # a "#" shows a digit only if there is one
     digits = digits[:kept] + digits[kept:].rstrip("0") if places else digits.zfill(whole.count("0"))
     shown = f"{_written(before)}{digits.rstrip('.')}{_written(after)}".strip()
     return f"-{shown}" if value < 0 else shown
@@ -188,7 +188,7 @@ def _written(parts: list[re.Match[str]]) -> str:
 
 
 def _rich(runs: list[Any]) -> str:
-    """Runs of type in one cell: raised and lowered ones told from the others, struck ones left out."""
+    """The runs of one cell as text: raised and lowered ones marked as such, struck-out ones left out."""
     pieces: list[tuple[str, Script]] = []
     for run in runs:
         if isinstance(run, str):
@@ -210,8 +210,8 @@ def _between_blanks(rows: Iterable[_Line]) -> Iterator[list[_Line]]:
 
 
 def _write(rows: Iterable[_Line], out: Canonical) -> None:
-    """A table a block of rows, the blocks that go on in one table with it; where :func:`_goes_on` cannot
-    tell, the block has no heads."""
+    """Writes one table per block of rows, together with the blocks that continue it; if :func:`_goes_on`
+    cannot tell, the block has no heads."""
     parts: list[_Block] = []
     heads: int | None = None
     for block in _between_blanks(rows):
@@ -224,8 +224,8 @@ def _write(rows: Iterable[_Line], out: Canonical) -> None:
 
 
 def _goes_on(table: _Block, block: _Block) -> bool | None:
-    """Rows go on with numbers where the table has them; a title, a bold row or words over numbers begin
-    another; of words under words nobody can tell."""
+    """Whether ``block`` continues ``table``: yes if its numbers are in the same columns; no if it begins with
+    a title, a bold row or words over numbers; None for words under words, which is ambiguous."""
     rest = table[_lead(table) :][:_LOOKED_AT]
     if not rest or _first(rest) != _first(block) or _width(rest) < _width(block):
         return False
@@ -237,10 +237,10 @@ def _goes_on(table: _Block, block: _Block) -> bool | None:
 
 
 def _lead(block: _Block) -> int:
-    """How many rows of a single cell stand first: they introduce a table, alone they are paragraphs. One
-    further right than the labels heads columns ("Three months ended")."""
+    """How many rows of a single cell come first: they introduce a table; on their own they are paragraphs.
+    A cell further right than the labels heads columns instead ("Three months ended")."""
     lead = 0
-    # The first filled column of each row and of all that stand below it.
+    # For each row, the first filled column of it and all rows below.
     below = list(accumulate((_first([line]) for line in reversed(block)), min))[::-1]
     while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead].cells) == 1:
         if lead + 1 < len(block) and _first([block[lead]]) > below[lead + 1]:
@@ -256,7 +256,7 @@ def _width(block: _Block) -> int:
 
 
 def _first(block: _Block) -> int:
-    """The first column that is filled."""
+    """The first column that any row fills."""
     return min(next(i for i, cell in enumerate(line.cells) if cell.strip()) for line in block)
 
 

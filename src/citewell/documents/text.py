@@ -1,7 +1,7 @@
-"""Plain text -> Document: hard-wrapped paragraphs are joined to one line, headings recognised.
+"""Plain text -> Document: hard-wrapped paragraphs are joined into one line, headings recognised.
 
-In: bytes of text in any certain encoding. Out: a Document; and :func:`caller_document`, which
-wraps text that a caller supplied without moving a single offset. Knows nothing about markup.
+In: bytes of text whose encoding is certain. Out: a Document; and :func:`caller_document`, which
+wraps caller-supplied text without moving a single offset. Knows nothing about markup.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def read_text(data: bytes) -> Canonical:
 
 
 def write_text(text: str, out: Canonical, mark: str = "") -> None:
-    """Writes the headings, tables and paragraphs of a text; with ``mark`` before each paragraph, it is
-    nothing but paragraphs."""
+    """Writes the headings, tables and paragraphs of a text; with a ``mark``, which goes before each
+    paragraph, only paragraphs."""
     for block in _blocks(text):
         _write(block, out, mark)
 
@@ -115,7 +115,7 @@ def _write(block: list[str], out: Canonical, mark: str) -> None:
 
 
 def _wrapped(before: str, after: str) -> bool:
-    """Whether ``after`` goes on with the sentence that ``before`` broke off at the margin."""
+    """Whether ``after`` continues the sentence that ``before`` breaks off at the margin."""
     line, rest = before.strip(), after.strip()
     if not line or not rest or _BULLET.match(after) or "\t" in before or "\t" in after:
         return False
@@ -135,7 +135,7 @@ def _prose(line: str) -> bool:
 
 
 def _heading_level(line: str) -> int:
-    """0 for a line that is not a heading; else its depth, 1 outermost."""
+    """The depth of a heading, 1 being outermost; 0 for a line that is not one."""
     if len(line) > 90 or not line[0].isalnum() or line[-1] in ".,;!?:" or not re.search(r"[^\W\d]{2}", line):
         return 0
     if numbered := _NUMBERED.match(line):

@@ -1,7 +1,7 @@
-"""Isolated parsing: files are read and cut in a process of their own, bounded in memory and time.
+"""Isolated parsing: files are read and cut in a separate process with limited memory and time.
 
 In: a path. Out: a Document and its chunks, or a DocumentError with a hint, whatever the file does to
-its reader: an overrun or a crash kills the process, never the caller. The process is kept between files
+its reader: an overrun or a crash kills the process, never the caller. The process is reused between files
 and restarted after a kill or once it has grown. Knows nothing about formats.
 """
 
@@ -26,7 +26,7 @@ from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, command, write_frame
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
-_GROWN = 0.5  # of the memory bound
+_GROWN = 0.5  # of the memory limit
 
 
 class ParsingWorker:
@@ -55,14 +55,14 @@ class ParsingWorker:
                     stream.close()
 
     def read(self, path: Path, *, document_id: str) -> Document:
-        """The document of the regular file ``path`` itself. Raises a DocumentError, always with a hint."""
+        """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
         document = self.open(path, document_id=document_id).document
         if document is None:
             raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
         return document
 
     def kill(self) -> None:
-        """From another thread: ends what is being read, which its reader gets as a DocumentError."""
+        """Stops the current read, from another thread; whoever is waiting for it gets a DocumentError."""
         if (process := self._process) is not None:
             process.kill()
 
@@ -76,10 +76,10 @@ class ParsingWorker:
         chunking: Chunking | None = None,
         known: Document | None = None,
     ) -> Reply:
-        """The document of the regular file ``path`` (found under ``root``), or of the part of it at the
-        positions ``part``, with its chunks if ``chunking`` says how to cut it, and the names of what is
-        inside it; of a version that is ``known`` only the chunks. One limit is for all. Raises a
-        DocumentError, always with a hint."""
+        """The document of the regular file ``path`` (found under ``root``), or of its part at the positions
+        ``part``, with its chunks if ``chunking`` says how to cut it, and the names of the files inside it;
+        for a ``known`` version, only the chunks. One time limit covers all of this. Raises a DocumentError,
+        always with a hint."""
         process, fresh = self._running()
         request = Request(
             path=os.fsencode(os.path.abspath(path)),
@@ -168,7 +168,7 @@ class ParsingWorker:
 
     def _result(self, reply: Reply) -> Reply:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
-            self.close()  # memory once used is not all given back, and the next file gets the whole bound
+            self.close()  # used memory is not all returned, and the next file gets the whole limit
         if not reply.error:
             return reply
         kind = getattr(errors, reply.error, DamagedError)

@@ -1,1 +1,1 @@
-"""Document versions and caller-supplied text, for ever: what a citation resolves through."""
+"""Document versions and caller-supplied text, kept for ever: what citations resolve against."""

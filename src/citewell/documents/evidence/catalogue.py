@@ -1,4 +1,4 @@
-"""What both evidence stores say about a document, the checks a version passes, and the store of one call.
+"""The catalogue entries and checks shared by both evidence stores, and the in-memory store for one call.
 
 In: documents. Out: catalogue entries and the same documents, or EvidenceError. Nothing here outlives the
 process.
@@ -32,8 +32,8 @@ class CatalogueEntry(Record, frozen=True, kw_only=True):
 
 
 class StoredVersion(Record, frozen=True, kw_only=True):
-    """One version as it stands in the store: ``hash`` of all that is stored of it, "" once it is erased;
-    ``fault`` says what in the row does not match it."""
+    """One version as stored: ``hash`` covers everything stored for it, "" once it is erased; ``fault`` says
+    what in the row does not match it."""
 
     document_id: str
     version: str
@@ -63,7 +63,7 @@ def absent(version: str, document_id: str) -> EvidenceError:
 
 
 def refuse_second_text(kept_hash: str, kept_reader: str, offered: Document) -> None:
-    """One version has one text: the first stays, another reading of the same bytes is refused."""
+    """One version has one text. Raises EvidenceError for a different reading of the same bytes."""
     if kept_hash != offered.text_hash:
         raise EvidenceError(
             f"{offered.document_id} {offered.version} was stored as read by {kept_reader}; "
@@ -73,14 +73,14 @@ def refuse_second_text(kept_hash: str, kept_reader: str, offered: Document) -> N
 
 
 class MemoryEvidence:
-    """:class:`citewell.core.ports.EvidenceStore` without a home."""
+    """:class:`citewell.core.ports.EvidenceStore` in memory, without a home."""
 
     def __init__(self) -> None:
         self._documents: dict[tuple[str, str], Document] = {}
         self._by_version: dict[str, Document] = {}
 
     def put(self, document: Document) -> None:
-        """Keeps a version; the same again changes nothing. Raises EvidenceError for a different text."""
+        """Stores a version; storing it again changes nothing. Raises EvidenceError for a different text."""
         check_text(document)
         kept = self._documents.setdefault((document.document_id, document.version), document)
         refuse_second_text(kept.text_hash, kept.reader, document)

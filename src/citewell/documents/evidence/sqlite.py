@@ -1,7 +1,7 @@
 """Evidence in one SQLite file: every document version ever stored, readable for ever.
 
 In: documents. Out: the same documents, hash checked on every read, and a catalogue of what is
-stored, indexed or withdrawn. A commit is on the disk when a call returns (WAL, synchronous=FULL).
+stored, indexed or withdrawn. A commit is on disk when a call returns (WAL, synchronous=FULL).
 ``versions`` is append-only; what can change (state, permissions, tags, which version is current)
 is in ``heads``. Knows nothing about chunks or the index.
 """
@@ -64,9 +64,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 class SqliteEvidence:
-    """:class:`citewell.core.ports.EvidenceStore` in the file ``path``, made when missing.
+    """:class:`citewell.core.ports.EvidenceStore` in the file ``path``, created if missing.
 
-    Safe to share between threads and to open in several processes. Raises EvidenceError when the
+    Safe to share between threads and to open in several processes. Raises EvidenceError if the
     file is not an evidence store or was made by a newer Citewell.
     """
 
@@ -116,8 +116,8 @@ class SqliteEvidence:
             )
 
     def get(self, version: str, document_id: str = "") -> Document:
-        """The version as stored, withdrawn or not. Raises EvidenceError when it is not there, was
-        erased, cannot be read, or its text is not the text that was hashed."""
+        """The version as stored, withdrawn or not. Raises EvidenceError if it is missing, was erased,
+        cannot be read, or its text is not the text that was hashed."""
         found = self._read(
             """SELECT document_id, text_hash, body FROM versions
                WHERE version = ? AND ? IN ('', document_id) ORDER BY seq LIMIT 1""",
@@ -129,7 +129,7 @@ class SqliteEvidence:
         return _unpacked(version, *found[0])
 
     def latest(self, document_id: str) -> Document | None:
-        """The newest version with its present permissions and tags; None when never stored."""
+        """The newest version with its current permissions and tags; None if never stored."""
         for version, acl, tags in self._read(
             "SELECT version, acl, tags FROM heads WHERE document_id = ?", document_id
         ):
@@ -138,13 +138,12 @@ class SqliteEvidence:
         return None
 
     def versions(self, document_id: str) -> list[str]:
-        """Every version of the document, oldest first; empty when never stored."""
+        """Every version of the document, oldest first; empty if never stored."""
         rows = self._read("SELECT version FROM versions WHERE document_id = ? ORDER BY seq", document_id)
         return [version for (version,) in rows]
 
     def catalogue(self) -> list[CatalogueEntry]:
-        """The newest version of each document that was ingested, by id; texts that callers supplied are left
-        out."""
+        """The newest version of each ingested document, sorted by id; caller-supplied texts are left out."""
         rows = self._read(
             """SELECT h.document_id, h.version, v.title, h.state, v.ingested_at, v.uri, v.bytes,
                       v.pages, h.acl, h.tags, h.reason
@@ -158,7 +157,8 @@ class SqliteEvidence:
         ]
 
     def record_hash(self, version: str, document_id: str) -> str:
-        """Of all that is stored of a version, title and tables too; "" once it was erased."""
+        """The hash of everything stored for a version, title and tables included; "" once it was erased.
+        Raises EvidenceError if it is missing."""
         for (body,) in self._read(
             "SELECT body FROM versions WHERE document_id = ? AND version = ?", document_id, version
         ):
@@ -166,7 +166,7 @@ class SqliteEvidence:
         raise absent(version, document_id)
 
     def inspect(self) -> Iterator[StoredVersion]:
-        """Every version, oldest first, callers' texts too. Changes made by hand are reported, not raised."""
+        """Every version, oldest first, caller-supplied ones too. Tampering is reported, not raised."""
         seq = 0
         while rows := self._read(
             "SELECT seq, document_id, version, text_hash, caller_supplied, title, uri, body"
@@ -177,8 +177,8 @@ class SqliteEvidence:
             seq = rows[-1][0]
 
     def access(self, document_ids: Iterable[str] | None = None) -> dict[str, tuple[str, ...] | None]:
-        """Today's access list of each of these that is stored, of all that are when none are named; None for
-        a text that a caller supplied."""
+        """The current access list of each of these documents that is stored, or of all; None for a text that
+        a caller supplied."""
         asked = """SELECT h.document_id, h.acl, v.caller_supplied
                    FROM heads h JOIN versions v USING (document_id, version)"""
         if document_ids is None:
@@ -189,7 +189,7 @@ class SqliteEvidence:
         return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
 
     def share(self, document_id: str, acl: Iterable[str]) -> None:
-        """Replaces the access list; holds for every version. Raises EvidenceError when never stored."""
+        """Replaces the access list, for every version. Raises EvidenceError if never stored."""
         with self._writing() as connection:
             changed = connection.execute(
                 "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(acl), document_id)
@@ -198,14 +198,14 @@ class SqliteEvidence:
                 raise absent("(any version)", document_id)
 
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Those of these ``(document_id, version)`` that a caller supplied."""
+        """Those of the ``(document_id, version)`` pairs that a caller supplied."""
         asked = "SELECT 1 FROM versions WHERE document_id = ? AND version = ? AND caller_supplied = 1"
         return {key for key in versions if self._read(asked, *key)}
 
     def erase(self, document_id: str, version: str) -> None:
-        """Overwrites a version's text for ever; its hash stays, and reading it says that it was erased.
+        """Erases a version's text for good; its hash stays, and reading it reports that it was erased.
 
-        For legal erasure only: every citation of it then reads GONE.
+        For legal erasure only: every citation of it then reads GONE. Raises EvidenceError.
         """
         with self._writing() as connection:
             connection.execute(
@@ -222,25 +222,24 @@ class SqliteEvidence:
             )
 
     def derived(self, kind: str, names: Iterable[str] | None = None) -> dict[str, bytes]:
-        """What was worked out of documents and is kept beside them, by document id; of all when none are
-        named."""
+        """What was derived from documents and stored with them, by document id; for all if none are named."""
         rows = self._read("SELECT name, body FROM derived WHERE kind = ?", kind)
         wanted = None if names is None else set(names)
         return {name: body for name, body in rows if wanted is None or name in wanted}
 
     def derive(self, kind: str, bodies: Mapping[str, bytes]) -> None:
-        """Replaces all that is kept of this kind."""
+        """Replaces everything stored for this kind."""
         with self._writing() as connection:
             connection.execute("DELETE FROM derived WHERE kind = ?", (kind,))
             rows = [(kind, name, body) for name, body in bodies.items()]
             connection.executemany("INSERT INTO derived VALUES (?, ?, ?)", rows)
 
     def mark_indexed(self, document_id: str, version: str) -> None:
-        """The version's chunks are in the index. Raises EvidenceError unless it is the newest."""
+        """Marks the version's chunks as being in the index. Raises EvidenceError unless it is the newest."""
         self._set_state(document_id, INDEXED, "", version=version)
 
     def withdraw(self, document_id: str, reason: str) -> None:
-        """Keeps every version readable and marks the document as not to be retrieved."""
+        """Marks the document as not to be retrieved; every version stays readable."""
         self._set_state(document_id, WITHDRAWN, reason)
 
     def close(self) -> None:
@@ -347,7 +346,7 @@ def _inspected(
 ) -> StoredVersion:
     digest = fault = ""
     if body is not None:
-        # A text that cannot be read is told by whoever reads it.
+        # A text that cannot be read is reported when it is read.
         with contextlib.suppress(EvidenceError):
             document = _unpacked(version, document_id, text_hash, body)
             digest = _record_hash(document_id, version, body)

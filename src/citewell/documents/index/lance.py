@@ -1,9 +1,9 @@
 """The chunk index on LanceDB: one table, three dense views and BM25, every write an atomic version.
 
 In: chunks of whole documents, embedded here. Out: a published version, named by a string that audit
-records keep, and snapshots of any version still kept. A published version is a tag that names one
-version of the table: readers see nothing between two publications, and a crash leaves the last one.
-Knows nothing about files, fusion or what a question means.
+records store, and snapshots of any version still kept. Publishing moves a tag to a version of the table:
+readers see no intermediate state, and after a crash the last publication remains. Knows nothing about
+files, fusion or what a question means.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 _MANY_FRAGMENTS = 24
 _SPOKEN = {"settings": "the hash of the [chunking] settings"}
 _INDEX_CACHE, _METADATA_CACHE = 64 << 20, 8 << 20
-# By itself the store reads so many rows ahead that compacting took more memory the larger the table, up to
-# half a gigabyte. Scans are no slower so. Whoever sets these variables is obeyed.
+# By default the store reads so far ahead that compaction takes more memory the larger the table is, up to
+# half a gigabyte. Scans are no slower this way. Values already set in the environment take precedence.
 _STORE_DEFAULTS = {
     "LANCE_LOG": "error",
     "LANCE_DEFAULT_BATCH_SIZE": "512",
@@ -44,7 +44,7 @@ _GRACE = timedelta(hours=1)
 
 
 class Stored(Record, frozen=True, kw_only=True):
-    """What the index knows about a document besides its text."""
+    """What the index stores about a document besides its text."""
 
     version: str
     acl: tuple[str, ...]
@@ -54,8 +54,8 @@ class Stored(Record, frozen=True, kw_only=True):
 class LanceIndex:
     """Opens or creates the index at ``path``: a local folder, or an address such as ``s3://bucket/kb``.
 
-    ``settings_hash`` covers what shapes chunks. Raises IndexMismatchError when the index that is there
-    was made by another embedder, other settings or other views.
+    ``settings_hash`` covers the settings that shape chunks. Raises IndexMismatchError if the existing index
+    was made with another embedder, other settings or other views.
     """
 
     def __init__(self, path: Path | str, embedder: Embedder, settings_hash: str) -> None:
@@ -96,8 +96,8 @@ class LanceIndex:
         return self._name(self._table.tags.get_version(_PUBLISHED))
 
     def snapshot(self) -> Snapshot:
-        """The published version, opened; filters decide what each caller sees. The same object until another
-        version is published."""
+        """The published version, opened; filters decide what each caller sees. Returns the same object until
+        another version is published."""
         name = self.version()
         current = self._snapshot
         if current is None or current.version() != name:
@@ -106,8 +106,7 @@ class LanceIndex:
         return current
 
     def at(self, version: str) -> Snapshot:
-        """The version that a record names, to replay a retrieval. Raises UsageError if it is no longer
-        kept."""
+        """The version that a record names, for replaying a retrieval. Raises UsageError if it is not kept."""
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
             raise UsageError(
@@ -140,27 +139,28 @@ class LanceIndex:
 
     @contextlib.contextmanager
     def writer(self) -> Iterator[None]:
-        """Held by an ingest: two ingests at once on one machine would store a document twice."""
+        """A lock held by an ingest: two at once on one machine would store a document twice. Raises
+        UsageError if another ingest holds it."""
         if "://" in self.path:
             yield
             return
         try:
             import fcntl
-        except ImportError:  # Windows has none; the table itself stays whole there.
+        except ImportError:  # Windows lacks it; the table itself stays consistent there.
             yield
             return
         with open(Path(self.path) / "writer.lock", "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                # Without its place: who uploads over HTTP is told so too.
+                # Without the path: users who upload over HTTP see this too.
                 raise UsageError(
                     "another ingest is writing to the index", hint="wait until it has finished"
                 ) from error
             yield
 
     def stored(self) -> dict[str, Stored]:
-        """By document id, everything written, published or not: an ingest resumes from it."""
+        """Everything written, published or not, by document id: an ingest resumes from it."""
         import pyarrow as pa
 
         self._table.checkout_latest()
@@ -168,7 +168,7 @@ class LanceIndex:
         stored: dict[str, Stored] = {}
         # A batch at a time: there are many more chunks than documents.
         for batch in self._table.search().select(names).limit(None).to_batches():
-            # Whole documents are written at once, so any one chunk speaks for its document.
+            # Whole documents are written at once, so any one chunk represents its document.
             numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
             firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
             stored |= {
@@ -208,7 +208,7 @@ class LanceIndex:
         )
 
     def rows_of(self, document_id: str) -> Any:
-        """The rows written for a document, vectors and all, as :meth:`write` takes it."""
+        """The rows of a document, vectors included, in the form that :meth:`write` takes."""
         self._table.checkout_latest()
         return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
 
@@ -218,7 +218,7 @@ class LanceIndex:
             self.write(self.encode(chunks))
 
     def relabel(self, document_id: str, acl: Sequence[str], tags: Sequence[str]) -> None:
-        """Who may see a document, and its tags, in one commit; holds once this is published."""
+        """Changes who may see a document, and its tags, in one commit; takes effect once published."""
         self._table.checkout_latest()
         self._table.update(
             where=one_of("document_id", [document_id]),
@@ -226,17 +226,17 @@ class LanceIndex:
         )
 
     def remove(self, document_ids: Iterable[str]) -> None:
-        """One commit; they are no longer retrieved once this is published."""
+        """Deletes documents in one commit; takes effect once published."""
         wanted = sorted(set(document_ids))
         if wanted:
             self._table.checkout_latest()
             self._table.delete(one_of("document_id", wanted))
 
     def publish(self) -> str:
-        """Makes everything written visible to readers, with BM25 over all of it; its version's name.
+        """Makes everything written visible to readers, with BM25 over all of it; returns the version's name.
 
         Does nothing if nothing was written since the last call. Old versions that no record refers to are
-        removed, except the last published one, which a reader may still have open.
+        removed, except the previously published one, which a reader may still have open.
         """
         self._table.checkout_latest()
         before = self._table.tags.get_version(_PUBLISHED)
@@ -246,7 +246,7 @@ class LanceIndex:
         crowded = self._table.stats()["fragment_stats"]["num_fragments"] > _MANY_FRAGMENTS
         if first or crowded:
             self._table.optimize()
-        # Rebuilt whole: BM25 scores then depend on the rows alone, not on how they came in.
+        # Rebuilt completely, so that BM25 scores depend on the rows alone, not on how they were added.
         self._index_text()
         if first:
             self._tag(_PUBLISHED, self._table.version)
@@ -300,7 +300,7 @@ class LanceIndex:
         self._table.checkout_latest()
 
     def _let_go(self, grace: timedelta) -> None:
-        # The store refuses to clean past a tagged version, so only what lies before the oldest one goes.
+        # The store refuses to clean up past a tagged version, so only what precedes the oldest one goes.
         tagged = set(self._tags().values())
         made = {entry["version"]: entry["timestamp"] for entry in self._table.list_versions()}
         now = datetime.now(UTC)
@@ -310,8 +310,8 @@ class LanceIndex:
 
 @lru_cache(maxsize=1)
 def _session() -> Any:
-    """What the store may keep of all tables of this process. By itself it would keep up to 7 GB, part of it a
-    manifest for each version that an ingest wrote, whose size grows with their number."""
+    """Limits the store's caches for all tables of this process. By default they take up to 7 GB, partly for a
+    manifest of each version that an ingest wrote, whose size grows with their number."""
     import lancedb
 
     return lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)

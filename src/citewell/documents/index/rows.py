@@ -1,8 +1,8 @@
 """A chunk as a row of the table and back, exactly.
 
-In: chunks and their vectors. Out: Arrow tables of one schema, and chunks again. What filters ask
-about stands in columns of its own; all other fields travel as JSON in ``rest``. Access list and tags
-can change while the text stays: there the columns count. Knows nothing about versions or searching.
+In: chunks and their vectors. Out: Arrow tables of one schema, and chunks again. Fields used by filters
+have their own columns; all others are stored as JSON in ``rest``. Access list and tags can change without
+the text: for these the columns are authoritative. Knows nothing about versions or searching.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _decoder = msgspec.json.Decoder(Chunk)
 
 
 def schema(dimension: int, settings: Mapping[str, str]) -> Any:
-    """The Arrow schema; ``settings`` stand in its metadata, so they are as atomic as the table."""
+    """The Arrow schema; ``settings`` are in its metadata, so they are as atomic as the table."""
     import pyarrow as pa
 
     fields = [
@@ -45,7 +45,7 @@ def schema(dimension: int, settings: Mapping[str, str]) -> Any:
 
 
 def table(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) -> Any:
-    """An Arrow table of ``form``; ``vectors`` has one row a chunk for each view."""
+    """An Arrow table with the schema ``form``; ``vectors`` has, for each view, one row per chunk."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {name: [getattr(chunk, name) for chunk in chunks] for name in _PLAIN} | {

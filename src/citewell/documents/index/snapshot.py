@@ -1,8 +1,8 @@
-"""One version of the index, opened for reading: searches on it give the same results for ever.
+"""One version of the index, opened for reading: the same search always gives the same results.
 
 In: a view, a query or its vector, a limit and filters. Out: hits, best first, ties by chunk id. Filters
-become an SQL condition with every value quoted, which holds before ranking; unknown ones are refused, for one
-that is silently dropped would leak. Every dense search is exact: each vector that may be seen is compared.
+become an SQL condition with every value quoted, applied before ranking; unknown ones are refused, as one that
+was silently dropped would leak. Every dense search is exact: each vector that may be seen is compared.
 Knows nothing about writing.
 """
 
@@ -22,8 +22,8 @@ from citewell.documents.index.views import VIEWS
 BM25 = "bm25"
 _SLACK = 16
 _DOCUMENTS = 500
-"""Whose vectors are read at a time."""
-# Within a pass, and between the turns of a session, questions come again.
+"""How many documents' vectors are read at a time."""
+# Questions recur within a pass and between the turns of a session.
 _VECTORS = 256
 
 
@@ -47,8 +47,8 @@ class Snapshot:
         return self
 
     def embed(self, query: str) -> Vectors:
-        """The vector of ``query``, shape (dimension,), by the embedder that made the index. Do not
-        write to it: the same query returns the same object again."""
+        """The vector of ``query``, shape (dimension,), from the embedder that made the index. Read-only: the
+        same query returns the same object again."""
         return self._vector(query)
 
     def count(self, where: Mapping[str, Any] | None = None) -> int:
@@ -56,7 +56,7 @@ class Snapshot:
         return int(self._table.count_rows(condition(where or {}) or None))
 
     def documents(self, where: Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-        """The documents that may be seen, by id."""
+        """The documents that may be seen, sorted by id."""
         return self._listing(condition(where or {}))
 
     def search(
@@ -73,7 +73,7 @@ class Snapshot:
         fetched = limit + _SLACK
         while True:
             scored = self._ranked(view, query, vector, fetched, condition(where))
-            # Equal scores must not be cut at random: fetch until the last one differs from the border.
+            # Ties must not be cut at random: fetch until the last score differs from the one at the limit.
             if len(scored) < fetched or len(scored) <= limit or scored[-1][0] != scored[limit - 1][0]:
                 break
             fetched *= 4
@@ -89,13 +89,13 @@ class Snapshot:
         return sorted((rows.chunk(row) for row in found), key=lambda chunk: chunk.start_offset)
 
     def named(self, chunk_ids: Iterable[str]) -> list[Chunk]:
-        """The chunks of these ids, as far as they are here; equal bytes in two documents are two."""
+        """The chunks with these ids that are here; equal bytes in two documents give two chunks."""
         only = one_of("chunk_id", chunk_ids)
         found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
         return [rows.chunk(row) for row in found]
 
     def vector_hashes(self, document_ids: Iterable[str]) -> dict[str, str]:
-        """Of each of these documents that is here, a hash of the vectors that its chunks are found by."""
+        """For each of these documents that is here, a hash of its chunks' vectors."""
         wanted = sorted({*document_ids})
         found: dict[str, list[list[Any]]] = {}
         vectors = [f"{view}_vector" for view in VIEWS]
@@ -126,7 +126,7 @@ class Snapshot:
             search = self._table.search(query, query_type="fts", fts_columns="text")
             score, sign, offset = "_score", 1.0, 0.0
         else:
-            # Unit vectors: the dot product is the cosine, and the store's distance is one less it.
+            # Unit vectors: the dot product is the cosine, and the store's distance is 1 minus it.
             search = self._table.search(vector, vector_column_name=f"{view}_vector").distance_type("dot")
             score, sign, offset = "_distance", -1.0, 1.0
         if only:
@@ -145,31 +145,31 @@ class Snapshot:
 
 
 def quoted(value: str) -> str:
-    """``value`` as an SQL string; a quote inside is doubled, nothing else has a meaning."""
+    """``value`` as an SQL string; quotes inside are doubled, nothing else is special."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def one_of(column: str, values: Iterable[str]) -> str:
-    """``column IN (...)``; false for no values at all."""
+    """``column IN (...)``; ``false`` for no values."""
     inside = ", ".join(quoted(value) for value in sorted(set(values)))
     return f"{column} IN ({inside})" if inside else "false"
 
 
 def list_of(values: Iterable[str]) -> str:
-    """The values as an SQL list; NULL for none, as an empty list has no type there."""
+    """The values as an SQL list; NULL for none, as an empty list has no type in SQL."""
     inside = ", ".join(quoted(value) for value in values)
     return f"[{inside}]" if inside else "NULL"
 
 
 def _groups(groups: Iterable[str]) -> str:
-    # No group at all still sees what carries no list; a listed document needs one group in common.
+    # A caller without groups still sees documents without a list; others need one group in common.
     held = sorted(set(groups))
     shared = f" OR array_has_any(acl, {list_of(held)})" if held else ""
     return f"(array_length(acl) = 0 OR array_length(acl) IS NULL{shared})"
 
 
 def _since(date: str) -> str:
-    # Dates are ISO 8601 texts, which order as they read; an unknown date is not known to be later.
+    # ISO 8601 dates sort as text; an unknown date is not known to be later.
     return f"(published_at != '' AND published_at >= {quoted(date)})"
 
 
@@ -185,7 +185,7 @@ _CONDITIONS: dict[str, Callable[[Any], str]] = {
 
 
 def condition(where: Mapping[str, Any]) -> str:
-    """All of ``where`` must hold; a value of None asks nothing. Raises UsageError for an unknown key."""
+    """The SQL for all of ``where``; a value of None is ignored. Raises UsageError for an unknown key."""
     parts = []
     for key, value in where.items():
         if key not in _CONDITIONS:

@@ -1,8 +1,8 @@
-"""The dense views of a chunk: what is embedded of it, three texts from one stretch.
+"""The dense views of a chunk: the three texts that are embedded for it.
 
-In: a Chunk. Out: its text, a short extract of it, its names and numbers; each with the chunk's context in
-front, for a row of figures means little without its heads. Pure: the same chunk gives the same texts. Knows
-nothing about vectors or storage; a change here must raise ``VIEWS_VERSION``, which an index remembers.
+In: a Chunk. Out: its text, a short extract, its names and numbers; each after the chunk's context, as a row
+of figures means little without its heads. Pure: the same chunk gives the same texts. Knows nothing about
+vectors or storage; any change here must raise ``VIEWS_VERSION``, which is stored in the index.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEADING = frozenset(
 
 
 def extract(chunk: Chunk) -> str:
-    """The sentences that share most words with the rest of the chunk; of a table, its row labels."""
+    """The sentences that share most words with the rest of the chunk; for a table, its row labels."""
     if chunk.rows:
         labels = "; ".join(_once(row.label for row in chunk.rows if row.label))
         return _with_context(chunk, labels or chunk.content, _EXTRACT_CHARS)
@@ -49,7 +49,7 @@ def extract(chunk: Chunk) -> str:
 
 
 def keys(chunk: Chunk) -> str:
-    """Names as written and numbers: years first, then names by how often they occur, then figures."""
+    """Years, row labels, names by frequency as written, and figures, in this order."""
     years = _once(_YEAR.findall(chunk.content))
     names = Counter(
         name for match in _NAME.finditer(chunk.content) if (name := _name(match.group())) and len(name) > 2
@@ -70,7 +70,7 @@ VIEWS: Mapping[str, Callable[[Chunk], str]] = {
 
 def _with_context(chunk: Chunk, text: str, limit: int) -> str:
     first, *sections = chunk.context.split("\n", 1)[0].split(" › ")
-    # Which document, and the innermost section: what lies between says least for its length.
+    # The document and the innermost section: the levels between say least for their length.
     head = " › ".join([first[:_DOCUMENT_CHARS], *(part[:_SECTION_CHARS] for part in sections[-1:])])
     body = text[:limit].strip() or chunk.content[:limit]
     return f"{head}\n{body}" if head else body
@@ -85,7 +85,7 @@ def _name(text: str) -> str:
 
 def _weight(sentence: str, counts: Counter[str]) -> float:
     words = set(_words(sentence))
-    # Divided by the root, not the length: a long sentence that says much must beat a heading.
+    # Divided by the square root of the length, so that a long informative sentence beats a heading.
     return sum(counts[word] - 1 for word in words) / math.sqrt(max(1, len(words)))
 
 
