@@ -1,7 +1,7 @@
-"""One visual line -> a label and its values, with "$", "(", ")" and "%" glued on; and the units it prints.
+"""One visual line -> a label and its values, with "$", "(", ")" and "%" attached; and the units it prints.
 
 In: :class:`layout.Line`, or its text. Out: :class:`Piece` values from left to right, or the units as printed,
-without their brackets. Knows nothing about columns, heads or neighbouring lines.
+without brackets. Knows nothing about columns, heads or neighbouring lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BULLET = re.compile(r"[•●▪◦‣∙·■□☐☒☑✓*–—\-o]|\(?(?:[
 
 
 class Piece(NamedTuple):
-    """A cell of a line. ``number``: a figure, a dash standing for none, or NM."""
+    """A cell of a line. ``number``: a figure, a dash for none, or NM."""
 
     text: str
     x0: float
@@ -34,14 +34,14 @@ class Piece(NamedTuple):
 
 
 def is_number(text: str) -> bool:
-    """A figure as tables print it: ``$(1,234.5)``, ``12.3%``, ``—``, ``NM``."""
+    """Whether it is a figure as printed in tables: ``$(1,234.5)``, ``12.3%``, ``—``, ``NM``."""
     if text in _BLANK_WORDS or _DASH.fullmatch(text.lstrip("$€£¥")):
         return True
     return any(letter.isdigit() for letter in text) and _NUMBER.fullmatch(text) is not None
 
 
 def pieces_of(line: Line) -> list[Piece]:
-    """Left to right; words that stand together stay one piece, figures are one piece each."""
+    """The pieces from left to right; adjacent words form one piece, each figure is a piece of its own."""
     loose: list[Piece] = []
     for segment in line.segments:
         loose.extend(_split(segment))
@@ -49,7 +49,7 @@ def pieces_of(line: Line) -> list[Piece]:
 
 
 def _split(segment: Segment) -> list[Piece]:
-    """Figures give one piece per word; "Total assets $" loses its dollar sign to the next."""
+    """One piece per figure; "Total assets $" loses its dollar sign to the next piece."""
     words = segment.text.split(" ")
     share = (segment.x1 - segment.x0) / max(1, len(segment.text))
     if all(_figure(word) for word in words):
@@ -118,7 +118,7 @@ _BARE_UNITS = re.compile(
 
 
 def units_in(text: str) -> str:
-    """ "In millions, except per share data" of a line that prints units, else ""."""
+    """ "In millions, except per share data" from a line that prints units, else ""."""
     for match in _UNITS.finditer(text):
         found = match.group(1).strip()
         if _SCALE.search(found) or "share" in found.lower() or "percent" in found.lower():

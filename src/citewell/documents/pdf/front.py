@@ -1,7 +1,7 @@
-"""What a PDF says of itself: title, author, date; filings' own words before the file's properties.
+"""What a PDF says about itself: title, author, dates; a filing's cover takes precedence over file properties.
 
-In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with where it
-was read. Nothing is invented: a title contains only words of the page. Knows nothing about text offsets.
+In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with its
+origin. Nothing is invented: a title contains only words of the page. Knows nothing about text offsets.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def describe(info: dict[str, str], pages: list[list[Line]]) -> Front:
     created = found_date(info.get("CreationDate"), "metadata: created")
     known = Metadata(published_at=filing.published_at, saved_at=created)
     dates = dates_of(known, first_page, title.value if title else "")
-    # What expires on the cover of a form is the form.
+    # An expiry date on the cover of a form is that of the form itself.
     return Front(title, author, dates | {"expires_at": None, "effective_at": None} if filed else dates)
 
 
@@ -76,7 +76,7 @@ def _filing(lines: list[Line]) -> Metadata:
 
 
 def _release(lines: list[Line]) -> Metadata:
-    """A press release: the dateline, and what the first sentence says was announced."""
+    """A press release's metadata: from the dateline and the first sentence, which says what was announced."""
     whole = " ".join(line.text for line in lines).replace("- ", "-")
     match = _ANNOUNCED.search(whole)
     dates = find_dates(match.group(1)) if match else []
@@ -106,7 +106,7 @@ def _company(texts: list[str]) -> str:
 
 
 def _largest(pages: list[list[Line]]) -> Found | None:
-    """The largest writing on the first page that has any; in type of one size, its bold heading."""
+    """The largest type on the first page that has any words; if all has one size, its bold heading."""
     for lines in pages:
         wordy = [line for line in lines if sum(letter.isalpha() for letter in line.text) > 3]
         if not wordy:
@@ -122,7 +122,7 @@ def _largest(pages: list[list[Line]]) -> Found | None:
 
 
 def _following(large: list[Line]) -> list[Line]:
-    """The lines that stand right under the first in type of its size: the rest of a long title."""
+    """The lines directly under the first, in the same size: the rest of a long title."""
     found_lines = []
     for above, line in itertools.pairwise(large[:3]):
         if above.size != line.size or not 0 < above.base - line.base < 1.6 * line.size:

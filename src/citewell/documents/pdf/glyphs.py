@@ -1,10 +1,10 @@
-"""The visible words of one page with their place, size and weight.
+"""The visible words of one page with their position, size and weight.
 
-In: an open pypdfium2 page. Out: a :class:`PageWords`: words in the order of the content stream, in the
-page as it is displayed (crop box at the origin, rotation applied), points, origin at the bottom left;
-how many characters were set aside because no reader of the page would see them, and how many are drawn that
-were not read. Hidden text must not become evidence: a reader who checks a citation would not find it.
-Knows nothing about lines, tables or documents.
+In: an open pypdfium2 page. Out: a :class:`PageWords`: words in content-stream order, in the coordinates of
+the page as displayed (crop box at the origin, rotation applied), points, origin at the bottom left; how many
+characters were set aside because no reader of the page would see them, and how many are drawn that were not
+read. Hidden text must not become evidence: a reader who checks a citation would not find it. Knows nothing
+about lines, tables or documents.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     import pypdfium2
 
 MAX_CHARACTERS = 400_000
-"""A page with more is cut there and the cut is reported: a newspaper page has about 30,000."""
+"""A page with more is truncated, which is reported; a newspaper page has about 30,000."""
 
 TINY = 1.0
 """Points: smaller type cannot be read on paper."""
 _STROKED_MODES, _STROKE_ONLY, _INVISIBLE_MODES = {1, 2, 5, 6}, {1, 5}, {3, 7}
 _WHITE, _MIN_ALPHA = 240, 16
 _SPACE = 0.22
-"""Em widths of white inside a word that its file sets in pieces: a space that was moved over, not set."""
+"""Ems of white inside a word that count as a space: some files move the position instead of setting one."""
 _RULE_HEIGHT, _RULE_WIDTH = 2.5, 8.0
 _WORD = re.compile("[^\\s\\x00-\\x01\\x03-\\x20\\xa0\\u2007\\u202f\\u3000]+")
-# Line-end hyphens come as U+0002 or U+FFFE; soft hyphens, zero-width and direction marks carry no text.
+# Line-end hyphens arrive as U+0002 or U+FFFE; soft hyphens, zero-width and direction marks carry no text.
 _TRANSLATED = {2: "-", 0xFFFE: "-", 0xFFFF: None, 0xAD: None, 0xFEFF: None} | dict.fromkeys(
     [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), *range(0xE0000, 0xE0080)]
 )
@@ -43,7 +43,7 @@ _ITALIC = ("italic", "oblique")
 
 class Word(NamedTuple):
     """``x0 x1``: ink; ``base``: the baseline; ``size``: type size in points as displayed; ``spaced``: a
-    space stands before it; ``turned``: quarter turns of the writing, counter-clockwise."""
+    space precedes it; ``turned``: quarter turns of the text, counter-clockwise."""
 
     text: str
     x0: float
@@ -57,7 +57,7 @@ class Word(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A drawn horizontal line: tables print them under the heads that span several columns."""
+    """A drawn horizontal line: tables have them under heads that span several columns."""
 
     x0: float
     x1: float
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
 
 class PageWords(NamedTuple):
     """``hidden`` counts characters by the reason they were set aside, ``unmapped`` those whose font does not
-    say which they are; ``unread`` estimates those that are drawn where nothing was read."""
+    map them to Unicode; ``unread`` estimates those that are drawn where nothing was read."""
 
     width: float
     height: float
@@ -79,8 +79,8 @@ class PageWords(NamedTuple):
 
 
 class _Style(NamedTuple):
-    """Of one text object. ``base``: of its line, unless it is ``aslant``, turned by any angle; ``axis``: 0
-    where x is the same along a line, 1 where y is."""
+    """The style of one text object. ``base``: its baseline, unless it is ``aslant``, turned by any angle;
+    ``axis``: 0 if x is constant along a line, 1 if y is."""
 
     size: float
     bold: bool
@@ -104,7 +104,7 @@ def read_words(page: pypdfium2.PdfPage) -> PageWords:
 
 
 class _Frame:
-    """The page's own coordinates -> the page as displayed."""
+    """The page's own coordinates -> those of the page as displayed."""
 
     def __init__(self, page: pypdfium2.PdfPage) -> None:
         self.left, self.bottom, right, top = _crop(page)
@@ -130,14 +130,14 @@ class _Frame:
 
 
 def _crop(page: pypdfium2.PdfPage) -> Bounds:
-    """The visible part of the page. pdfium's other boxes ignore what a page inherits from its parents."""
+    """The visible part of the page. pdfium's other boxes ignore values inherited from parent nodes."""
     box: Bounds = page.get_bbox()
     return box if box[2] > box[0] and box[3] > box[1] else page.get_mediabox()
 
 
 class _Walk:
-    """One pass over the characters. Styles are asked for once in a text object, and an unbroken word in
-    one object costs three calls: that is what keeps a page at a few milliseconds."""
+    """One pass over the characters. Styles are queried once per text object, and an unbroken word in one
+    object costs three calls, which keeps a page at a few milliseconds."""
 
     def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
         self._calls = calls
@@ -158,7 +158,7 @@ class _Walk:
         spans = [match.span() for match in _WORD.finditer(text)]
         firsts = self._calls.objects([start for start, _ in spans])
         lasts = self._calls.objects([end - 1 for _, end in spans])
-        # Most words lie in one text object; only those that straddle two are walked by character.
+        # Most words lie in one text object; only those that straddle two are examined by character.
         straddling = [span for span, a, b in zip(spans, firsts, lasts, strict=True) if a != b]
         stops = self._stops(text, straddling) if straddling else {}
         pieces: list[tuple[int, int, int, bool]] = []
@@ -184,8 +184,8 @@ class _Walk:
         )
 
     def _stops(self, text: str, words: list[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
-        """Start of a word -> where its print changes (mode, colour, the writing's line) or white stands in
-        it, each with the object that follows. Many files set every letter as an object of its own."""
+        """Start of a word -> where its mode, colour or baseline changes or there is white inside it, each
+        with the object that follows. Many files set every letter as a separate object."""
         calls = self._calls
         indexes = [index for start, end in words for index in range(start, end)]
         handles = calls.objects(indexes)
@@ -208,7 +208,7 @@ class _Walk:
             word = int(np.searchsorted(firsts, at, side="right")) - 1
             index = indexes[at + 1]
             if not changed[at]:
-                # Not white that stands between all letters, and not beside a narrow figure.
+                # Ignore white that is between all letters, and white next to a narrow figure.
                 usual = float(np.median(white[firsts[word] : firsts[word + 1] - 1]))
                 if white[at] <= 2 * usual or not (text[index - 1].isalpha() or text[index].isalpha()):
                     continue
@@ -218,7 +218,7 @@ class _Walk:
     def _piece(
         self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds
     ) -> None:
-        """``a`` and ``b``: the ink of the first and of the last character."""
+        """Adds a word; ``a`` and ``b``: the ink of its first and last characters."""
         shown = text[start:end].translate(_TRANSLATED)
         if not shown:
             return
@@ -244,7 +244,7 @@ class _Walk:
         )
 
     def _reason(self, x0: float, x1: float, base: float, ink: Bounds, style: _Style) -> str:
-        """Why nobody sees a word where the page is drawn, or ""."""
+        """Why a word is not visible on the drawn page, or ""."""
         frame = self._frame
         if x1 <= 0 or x0 >= frame.width or not -style.size < base < frame.height:
             return "outside the page"
@@ -264,7 +264,7 @@ class _Walk:
         a, b, c, d = self._calls.matrix(index)
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
-            # Type 3 fonts carry their size in a matrix of their own: trust the ink before calling it tiny.
+            # Type 3 fonts have their size in a matrix of their own: check the ink before calling it tiny.
             boxes = self._calls.boxes(range(index, min(index + 6, self._count)))
             size = max(size, *(min(box[3] - box[1], 1000.0) for box in boxes))
         mode = self._calls.mode(handle)

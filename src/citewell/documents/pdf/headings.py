@@ -1,8 +1,8 @@
-"""Which lines are headings, and how deep they stand.
+"""Which lines are headings, and at which level.
 
-In: a line, what stands around it, the body's type size, the outline. Out: a level (1 outermost) or None.
-Filings' own words come first (PART II, Item 7., Note 5, CONSOLIDATED BALANCE SHEETS), then the outline,
-then the type: larger, bold, capitals. Knows nothing about text offsets.
+In: a line, its surroundings, the body's type size, the outline. Out: a level (1 outermost) or None. The
+standard words of filings come first (PART II, Item 7., Note 5, CONSOLIDATED BALANCE SHEETS), then the
+outline, then the type: larger, bold, capitals. Knows nothing about text offsets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,6
 _NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
-"""Headings known by their type alone stand below those known by a filing's words."""
+"""Headings recognised by type alone rank below those recognised by a filing's standard words."""
 
 
 class Headings:
@@ -60,10 +60,10 @@ class Headings:
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
 
     def level(self, text: str, line: Line) -> float | None:
-        """``text`` may be several visual lines joined; ``line`` is the first of them. Among headings of one
-        type the parts of a number order them: 7.1 stands under 7."""
+        """The level of a heading, or None. ``text`` may be several visual lines joined; ``line`` is the first
+        of them. Headings in the same type are ranked by the parts of their numbers: 7.1 is below 7."""
         if self._cover and line.page == 1:
-            return None  # all of a filing's cover is set like headings
+            return None  # a filing's whole cover is set like headings
         if len(text) > 200 or not any(letter.isalpha() for letter in text):
             return None
         strong = line.bold or line.size > self.body + 0.6 or text.isupper()
@@ -99,8 +99,8 @@ class Headings:
 
 
 def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:
-    """Places of the headings that only their numbers tell from prose: "7. Break clause", alone on its line,
-    one of a series that counts on, with lines of another kind below it. Items of a list follow each other."""
+    """Places of headings that only their numbers distinguish from prose: "7. Break clause", alone on its
+    line, part of a consecutive series, and not followed by an item of its level, as list items are."""
     found: list[tuple[tuple[str, ...], Line]] = []
     lines = [line for page in pages for line in page]
     for line, following in itertools.pairwise(lines):
@@ -120,5 +120,5 @@ def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]
 
 
 def squeezed(text: str) -> str:
-    """Letters and digits alone, lower case: how outline titles and printed headings are compared."""
+    """Letters and digits only, in lower case: for comparing outline titles with printed headings."""
     return re.sub(r"[\W_]+", "", text).lower()

@@ -1,9 +1,8 @@
-"""Column heads: which words above a table belong to which of its columns; and tables as a page has them.
+"""Column heads: which words above a table belong to which of its columns; and the types of a page's tables.
 
-In: the pieces of the head lines and the columns of figures. Out: one text for each column, the lines joined
-from top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018").
-:class:`DraftTable` is made by :mod:`.tables` and put into the text by :mod:`.writing`. Knows nothing about
-rows or documents.
+In: the pieces of the head lines and the columns of figures. Out: one text per column, the lines joined from
+top to bottom ("Year Ended December 31," over "2018" -> "Year Ended December 31, 2018"). :class:`DraftTable`
+is made by :mod:`.tables` and written into the text by :mod:`.writing`. Knows nothing about rows or documents.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Column(NamedTuple):
 
 
 def is_head_line(line: Line, pieces: list[Piece]) -> bool:
-    """Years, dates and period words only, besides at most one stub: the top of a table's columns."""
+    """Whether the line has only years, dates and period words, plus at most one stub: the top of columns."""
     if not pieces:
         return False
     dated = [piece for piece in pieces if _DATE_PART.fullmatch(piece.text)]
@@ -67,7 +66,7 @@ def column_heads(
 ) -> tuple[str, ...]:
     """One head per column, "" if there is nothing above it; ``zone`` as in :func:`stands_over`.
 
-    Read upwards, because what a line of heads spans shows in the heads under it.
+    Read upwards, because the heads below a line show what it spans.
     """
     heads = [""] * len(columns)
     for level, (line, pieces) in enumerate(reversed(lines)):
@@ -83,12 +82,12 @@ def column_heads(
 
 
 def stands_over(piece: Piece, zone: float) -> bool:
-    """Whether a piece above a table heads figures; ``zone`` is where their place begins, points."""
+    """Whether a piece above a table heads figures; ``zone`` is where their columns begin, points."""
     return _centre(piece) > zone + 1
 
 
 def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
-    """ "2021", "2020", "2019" over "Shares Amount" three times: each heads one of the repeats."""
+    """ "2021", "2020", "2019" over "Shares Amount" three times: each heads one repetition."""
     if len(pieces) < 2 or len(columns) % len(pieces) or len(columns) == len(pieces) or not all(below):
         return []
     width = len(columns) // len(pieces)
@@ -106,7 +105,7 @@ def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> l
 def _shared_out(
     pieces: list[Piece], columns: list[Column], below: list[str], ruled: tuple[tuple[float, float], ...]
 ) -> list[tuple[int, int]]:
-    """Each column to the nearest head above it, when every head then stands in the middle of its own."""
+    """Assigns each column to the nearest head above it, if every head is then centred over its columns."""
     if not 2 <= len(pieces) < len(columns) or not all(below) or len(ruled) >= len(pieces):
         return []
     nearest = [
@@ -124,7 +123,7 @@ def _shared_out(
 
 
 def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
-    """ "Year Ended December 31," printed over the labels completes heads that are bare years."""
+    """ "Year Ended December 31," above the labels completes heads that are bare years."""
     for text in stub:
         words = re.sub(r"\([^()]*\)", "", text).strip()
         if not words or not PERIOD.search(words) or len(words) > 60:
@@ -140,9 +139,9 @@ def _spans(
 ) -> list[tuple[int, int]]:
     """For each head, left to right, the first and last column under it.
 
-    A rule drawn under a head says it exactly. Without one, a head stands over the column whose place it
-    keeps to; one that is wider than a column's place spans the columns whose common middle is nearest its own
-    and that no neighbour claims.
+    A rule drawn under a head shows its span exactly. Without one, a head within one column's place heads that
+    column; a wider one spans the columns whose common middle is nearest to its own and that no neighbour
+    claims.
     """
     if len(pieces) == len(columns):
         return [(index, index) for index in range(len(columns))]
@@ -171,7 +170,7 @@ def _by_rule(
 ) -> tuple[int, int] | None:
     for x0, x1 in ruled:
         if x1 - x0 < piece.x1 - piece.x0 - 4:
-            continue  # shorter than the words above it: not theirs
+            continue  # shorter than the words above it: not their rule
         if x0 - 3 <= _centre(piece) <= x1 + 3 and abs((x0 + x1) / 2 - _centre(piece)) < 0.2 * (x1 - x0) + 3:
             under = [i for i in range(len(columns)) if x0 - 4 <= _middle(columns, i) <= x1 + 4]
             if under:
@@ -180,7 +179,7 @@ def _by_rule(
 
 
 def _places(columns: list[Column]) -> list[tuple[float, float]]:
-    """Each column with half of the white to its neighbours."""
+    """Each column with half of the white space to its neighbours."""
     borders = [(a.x1 + b.x0) / 2 for a, b in itertools.pairwise(columns)]
     left = columns[0].x0 - 30
     right = columns[-1].x1 + 30
@@ -196,7 +195,7 @@ def _is_wide(piece: Piece, places: list[tuple[float, float]]) -> bool:
 def _best_span(
     piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece], top: bool
 ) -> tuple[int, int]:
-    # Among spans with nearly the same middle the topmost head heads the widest.
+    # Among spans with nearly the same middle, the topmost head takes the widest.
     bonus = 0.7 if top else 0.0
     choice, least = _nearest(piece, columns), float("inf")
     for first in range(low, high + 1):
@@ -218,7 +217,7 @@ def _nearest(piece: Piece, columns: list[Column]) -> tuple[int, int]:
 
 
 def _distance(piece: Piece, column: Column) -> float:
-    """Heads are set centred, left or right over their figures: the nearest of the three counts."""
+    """Distance of a head from a column; heads are centred, left- or right-aligned, and the nearest counts."""
     shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
     apart = min(
         abs(piece.x0 - column.x0),
@@ -238,7 +237,7 @@ def _middle(columns: list[Column], index: int) -> float:
 
 @dataclass(frozen=True)
 class DraftRow:
-    """``label`` lines are joined by a space in the text; ``cells`` pair a piece with its column."""
+    """``labels``, the label's lines, are joined by spaces; ``cells`` pair each piece with its column."""
 
     labels: tuple[tuple[str, Line], ...]
     cells: tuple[tuple[Piece, int], ...]
@@ -253,7 +252,7 @@ class DraftRow:
 
 @dataclass(frozen=True)
 class DraftTable:
-    """``before`` are head lines, kept as lines of their own; ``heads`` has one text per column."""
+    """``before`` are the head lines, kept as separate lines; ``heads`` has one text per column."""
 
     before: tuple[Line, ...]
     rows: tuple[DraftRow, ...]

@@ -1,8 +1,8 @@
-"""What the renderer draws of a page's text: the count that the reader's own is checked against.
+"""What the renderer draws of a page's text, against which the reader's count is checked.
 
 In: an open page, with its text page already loaded. Out: :class:`Ink`: the pixels that change when the page
-is drawn without its text, and what is left of them once every word that was read is struck off. Drawing knows
-covers, clips, layers and colours; it knows nothing of words.
+is drawn without its text, and those that remain after every word that was read is struck off. The renderer
+knows about covers, clips, layers and colours; it knows nothing about words.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     import pypdfium2
 
 _SCALE = 0.5
-"""Pixels a point: enough to see a full stop, and small enough to stay in the processor's cache."""
+"""Pixels per point: enough to show a full stop, and few enough to stay in the processor's cache."""
 _MAX_PIXELS = 1_000_000
 _MAX_IMAGE = 40_000_000
-"""Pixels: a larger image is not drawn, so that a page costs no more memory than it may."""
+"""Pixels: a larger image is not drawn, so that a page stays within its memory limit."""
 _NARROW = 10.0
 """Points: the width of a letter or two."""
 _FAINT = 8
-"""Grey levels of 255: no reader tells less from its ground."""
+"""Grey levels of 255: no reader can see a smaller difference from the background."""
 
 _NOTHING: Bounds = (-9.0, -9.0, -9.0, -9.0)
 
 
 class Ink:
-    """Rectangles are in the page as displayed, points, origin at the bottom left."""
+    """Rectangles are in the coordinates of the page as displayed: points, origin at the bottom left."""
 
     def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
         width, height = page.get_size()
@@ -40,7 +40,7 @@ class Ink:
         whole = self._drawn(page)
         calls.switch_off_text()
         self._ground = self._drawn(page)
-        # Bytes wrap around: far from 0 on either side is a change that shows.
+        # Bytes wrap around: a value far from 0 on either side is a visible change.
         self._text = (whole - self._ground + np.uint8(_FAINT)) > 2 * _FAINT
         self._left = self._text.copy()
         self._inked: dict[tuple[int, int], bytes] = {}
@@ -61,24 +61,24 @@ class Ink:
         return slice(max(0, int(left * scale)), max(0, int(right * scale) + 1))
 
     def shows(self, box: Bounds) -> bool:
-        """Whether any text is drawn inside ``box``. The ink of neighbours reaches a pixel into it; around a
-        narrow box too, for fonts misstate where thin letters stand, and a mark may stand high."""
+        """Whether any text is drawn inside ``box``. A wide box is inset, as neighbours' ink reaches into it; a
+        narrow one is enlarged, as fonts misstate where thin letters are, and a mark may be high."""
         left, low, right, high = box
         inset = 2.0 if right - left > _NARROW else -2.0
         rows = self._rows(low + min(inset, 0.0), high - min(inset, 0.0))
-        # A line's words share their rows: one look at all columns serves them all.
+        # The words of a line share their rows: one look at all columns serves them all.
         inked = self._inked.get((rows.start, rows.stop))
         if inked is None:
             inked = self._inked[rows.start, rows.stop] = self._text[rows].any(axis=0).tobytes()
         return 1 in inked[self._columns(left + inset, right - inset)]
 
     def ground(self, box: Bounds) -> int:
-        """How light the page is under ``box`` without its text, 0 to 255; white where nothing is drawn."""
+        """The brightness of the page under ``box`` without its text, 0 to 255; white if nothing is drawn."""
         under = self._ground[self._rows(box[1], box[3]), self._columns(box[0], box[2])]
         return int(under.mean()) if under.size else 255
 
     def strike(self, box: Bounds, size: float) -> None:
-        """Takes ``box`` off what is left: it was read. Letters of ``size`` points reach out of it a bit."""
+        """Strikes off ``box``, which was read. Letters of ``size`` points extend slightly beyond it."""
         left, low, right, high = box
         if self._struck[1] == low and self._struck[3] == high and 0 <= left - self._struck[2] < size:
             self._struck = self._struck[0], low, right, high
@@ -87,15 +87,15 @@ class Ink:
         self._struck, self._margin = box, 2.0 + 0.45 * size
 
     def _strike_off(self) -> None:
-        """Words that stand side by side are struck off together."""
+        """Strikes off the pending box, which covers adjacent words together."""
         (left, low, right, high), margin = self._struck, self._margin
         self._left[self._rows(low - margin, high + margin), self._columns(left - margin, right + margin)] = (
             False
         )
 
     def unread(self, characters: int) -> int:
-        """About how many characters are drawn where nothing was read, by the ink of the ``characters`` that
-        were; on a page with none of them, by that of ten-point type."""
+        """About how many characters are drawn where nothing was read, estimated from the ink per character of
+        the ``characters`` that were; if there are none, from that of ten-point type."""
         self._strike_off()
         left = int(np.count_nonzero(self._left))
         if not left:

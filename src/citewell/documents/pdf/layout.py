@@ -1,7 +1,7 @@
 """Words of a page -> visual lines in reading order, each cut into segments at wide gaps.
 
 In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one. A
-page is read across unless a band of it is clearly two columns of prose: tables also have white columns, so a
+page is read across unless a band of it is clearly two columns of prose: tables also have white gaps, so a
 split needs full lines of words on both sides. Knows nothing about tables, headings or documents.
 """
 
@@ -21,15 +21,15 @@ _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€
 _MARK = re.compile(r"[-−+]?[0-9]{1,2}|[0-9](?:,[0-9]){1,3}")
 _MIN_COLUMN_LINES = 5
 _GAP = 0.95
-"""Em widths of white that end a segment: justified prose stays below, table columns above."""
+"""Ems of white that end a segment: gaps in justified prose are narrower, those between columns wider."""
 _DOUBLE_SPACE = 2.7
-"""Of a line's usual word space: up to this wide a gap behind a sentence is white in prose, not a border."""
+"""Times a line's usual word space: a gap after a sentence of up to this is prose, not a border."""
 _SENTENCE_END = re.compile(r"[.!?:;][\"”’')\]]*$")
 _ENUMERATOR = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z]\.?|\(?[a-z0-9]{1,3}\)")
 
 
 class Segment(NamedTuple):
-    """Words that stand together."""
+    """Adjacent words without a wide gap."""
 
     text: str
     x0: float
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One visual line. ``column`` numbers the stretches of a page that are read one after another."""
+    """One visual line. ``column`` numbers the regions of a page in reading order."""
 
     segments: tuple[Segment, ...]
     base: float
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     page: int
 
     ruled: tuple[tuple[float, float], ...] = ()
-    """From where to where a rule is drawn right under the line, points."""
+    """The extents of the rules drawn directly under the line, points."""
 
     @property
     def text(self) -> str:
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
     @property
     def letters(self) -> int:
-        """Characters but white space."""
+        """The number of characters without white space."""
         return sum(len(segment.text) - segment.text.count(" ") for segment in self.segments)
 
     @property
@@ -69,11 +69,11 @@ class Line(NamedTuple):
 
 
 def read_lines(page: PageWords, number: int) -> list[Line]:
-    """The lines of physical page ``number`` in reading order; turned writing comes last, as it stands."""
+    """The lines of physical page ``number`` in reading order; rotated text comes last, in page order."""
     upright = [word for word in page.words if word.turned == 0]
     turned = [word for word in page.words if word.turned != 0]
     if len(turned) > len(upright):
-        # A landscape table on a portrait page: quarter-turned writing is read in its own direction.
+        # A landscape table on a portrait page: text in quarter turns is read as the main text.
         turned, upright = upright, turned
     regions = [*_regions(upright, depth=0), *([turned] if turned else ())]
     lines = [line for column, region in enumerate(regions) for line in _lines(region, column, number)]
@@ -81,7 +81,7 @@ def read_lines(page: PageWords, number: int) -> list[Line]:
 
 
 def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
-    """Each rule goes to the lines of type that stand right on it."""
+    """The lines, each with the rules directly under it."""
     rules = sorted(rules, key=lambda rule: rule.y)
     heights = [rule.y for rule in rules]
     found = []
@@ -104,7 +104,7 @@ def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
 
 
 def _regions(words: list[Word], depth: int) -> list[list[Word]]:
-    """Bands of the page in reading order; a two-column band gives its left side, then its right."""
+    """Bands of the page in reading order; a two-column band yields its left side, then its right."""
     if depth > 1 or len(words) < 40:
         return [words] if words else []
     for gutter in _gutters(words):
@@ -133,7 +133,7 @@ def _split(words: list[Word], gutter: float, depth: int) -> list[list[Word]]:
 
 
 def _gutters(words: list[Word]) -> list[float]:
-    """Middles of the whitest stretches near the centre, best first; none where prose runs across."""
+    """Middles of the whitest gaps near the centre, most central first; none if prose runs across."""
     left, right = min(word.x0 for word in words), max(word.x1 for word in words)
     width = int(right - left)
     if width < 150:
@@ -156,7 +156,7 @@ def _gutters(words: list[Word]) -> list[float]:
 
 
 def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
-    """Stretches from top to bottom: those whose lines cross the gutter, and those that leave it white."""
+    """Bands from top to bottom: those whose lines cross the gutter, and those that leave it white."""
     runs = itertools.groupby(_rows(words), key=lambda row: _crosses(row, gutter))
     return [(crossing, list(itertools.chain.from_iterable(rows))) for crossing, rows in runs]
 
@@ -173,8 +173,8 @@ def _crosses(row: list[Word], gutter: float) -> bool:
 
 
 def _stands_alone(words: list[Word]) -> bool:
-    """Prose that fills its column, or table rows with labels of their own, or both in turn. The right
-    half of an ordinary table begins with figures, the left half ends with labels: neither stands alone."""
+    """Whether a side is prose that fills its column, table rows with their own labels, or a mixture. The
+    right half of an ordinary table begins with figures, the left half ends with labels: neither qualifies."""
     if not words:
         return False
     rows = _rows(words)
@@ -195,7 +195,7 @@ def _stands_alone(words: list[Word]) -> bool:
 
 
 def _rows(words: list[Word]) -> list[list[Word]]:
-    """Words grouped by vertical overlap, top to bottom: a superscript joins the line it rises from."""
+    """Words grouped by vertical overlap, top to bottom: a superscript belongs to the line it rises from."""
     rows: list[list[Word]] = []
     spans: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: -word.base):
@@ -207,7 +207,7 @@ def _rows(words: list[Word]) -> list[list[Word]]:
             below, above = spans[-back]
             shared = min(high, above) - max(low, below)
             least, most = sorted((high - low, above - below))
-            # Small raised type overlaps its line less than type of one size does.
+            # Small raised type overlaps its line less than type of the same size does.
             if shared >= (0.35 if least < 0.8 * most else 0.55) * least:
                 rows[-back].append(word)
                 if high - low > above - below:
@@ -235,7 +235,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     double = _double_space(row)
     for word in row:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
-            continue  # overprinted to look bold: the same ink twice
+            continue  # printed twice to look bold
         if last is not None and _MARK.fullmatch(word.text) and _raised(word, last):
             word = word._replace(text=written(word.text, Script.RAISED), spaced=False)
         leader = _LEADER.search(word.text)
@@ -281,13 +281,13 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
 
 
 def _double_space(row: list[Word]) -> float:
-    """Points of white between two sentences of a line of prose, at most; 0.0 for a line of few words."""
+    """The widest gap, in points, between sentences in a line of prose; 0.0 for a line of few words."""
     gaps = sorted(b.x0 - a.x1 for a, b in itertools.pairwise(row) if b.x0 - a.x1 < _GAP * b.size)
     return _DOUBLE_SPACE * gaps[len(gaps) // 2] if len(gaps) > 2 else 0.0
 
 
 def _numbered(segments: list[Segment]) -> list[Segment]:
-    """A heading's or an item's number, set off by white, joins the words that it numbers."""
+    """Joins a heading's or an item's number, set off by white, to the words that it numbers."""
     if len(segments) != 2 or not segments[1].text[0].isalpha():
         return segments
     number, words = segments
@@ -297,12 +297,12 @@ def _numbered(segments: list[Segment]) -> list[Segment]:
 
 
 def _segment(parts: list[str], x0: float, x1: float) -> Segment:
-    """NFC of the whole: a file may set an accent as a piece of its own after its letter."""
+    """A segment in NFC: a file may set an accent as a separate piece after its letter."""
     return Segment(unicodedata.normalize("NFC", "".join(parts)), x0, x1)
 
 
 def _raised(word: Word, last: Word) -> bool:
-    """A footnote's number or an exponent: "1,234" with a small raised 5 is not 12,345."""
+    """Whether it is a footnote number or an exponent: "1,234" with a small raised 5 is not 12,345."""
     return (
         word.size < 0.85 * last.size
         and word.base > last.base + 0.12 * last.size

@@ -1,8 +1,8 @@
 """Visual lines of prose -> paragraphs of one line each.
 
-In: lines in reading order and their headings. Out: :class:`Paragraph` values. Words cut at a line's end
-are joined only if both halves support it: a lower-case letter before the hyphen and after it, and the
-joined or the hyphenated form seen elsewhere in the document. Knows nothing about tables or offsets.
+In: lines in reading order and their headings. Out: :class:`Paragraph` values. Words hyphenated at a line
+end are joined only on evidence: lower-case letters after the hyphen, and the joined but not the hyphenated
+form elsewhere in the document. Knows nothing about tables or offsets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass
 class Paragraph:
-    """``parts``: the text of each visual line and what stands between it and the one before."""
+    """``parts``: the text of each visual line and the separators between them."""
 
     lines: list[Line]
     level: float | None = None
@@ -34,7 +34,7 @@ class Paragraph:
 
 
 def vocabulary(pages: list[list[Line]]) -> set[str]:
-    """Every word that stands inside a line of the document, whole for certain: lower case, hyphens kept."""
+    """Every word inside a line of the document, and so certainly whole: lower case, hyphens kept."""
     words: set[str] = set()
     for lines in pages:
         for line in lines:
@@ -43,7 +43,7 @@ def vocabulary(pages: list[list[Line]]) -> set[str]:
 
 
 def joins(lines: list[Line], following: Line, right: float, pitch: float) -> bool:
-    """Does ``following`` carry on the paragraph of ``lines``? ``right``: the column's right edge."""
+    """Does ``following`` continue the paragraph of ``lines``? ``right``: the column's right edge."""
     last = lines[-1]
     if following.column != last.column or following.page != last.page:
         return False
@@ -64,12 +64,12 @@ def joins(lines: list[Line], following: Line, right: float, pitch: float) -> boo
     left = min(line.x0 for line in lines[1:] or lines)
     bulleted = BULLET.fullmatch(lines[0].text.split(" ", 1)[0]) is not None
     if ended and following.x0 < left - 0.8 * size and (len(lines) > 1 or bulleted):
-        return False  # set further out: the list or the indented part is over
+        return False  # outdented: the list or the indented part is over
     return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
 
 
 def carries_over(last: Paragraph, first: Line) -> bool:
-    """Does a paragraph at the foot of a page run on at the head of the next?"""
+    """Does a paragraph at the foot of a page continue at the top of the next?"""
     text = last.lines[-1].text
     if last.level is not None or _ENDS.search(text) or len(text) < 30:
         return False
@@ -79,7 +79,7 @@ def carries_over(last: Paragraph, first: Line) -> bool:
 
 
 def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:
-    """What is left of ``before`` and what stands between: joins "opera-|tions", keeps "long-|term"."""
+    """What remains of ``before``, and the separator: joins "opera-|tions", keeps "long-|term"."""
     match = _CUT.search(before)
     if not match or not after or not after[0].isalpha():
         return before, " "
@@ -102,7 +102,7 @@ def right_edges(lines: list[Line]) -> dict[int, float]:
 
 
 def usual_pitch(lines: list[Line]) -> dict[float, float]:
-    """Distance of baselines inside paragraphs, by type size, points."""
+    """Distance between baselines inside paragraphs, by type size, points."""
     seen: dict[float, list[float]] = {}
     sure: dict[float, list[float]] = {}
     for above, below in itertools.pairwise(lines):
@@ -118,6 +118,6 @@ def usual_pitch(lines: list[Line]) -> dict[float, float]:
         drops.sort()
         pitches[size] = min(max(drops[len(drops) // 4], 1.05 * size), 1.9 * size)
     for size, drops in sure.items():
-        # Lines set wide apart: a line that goes on in lower case shows how far.
+        # Wide line spacing: a line that continues in lower case shows how wide.
         pitches[size] = max(pitches.get(size, 0.0), min(drops))
     return pitches

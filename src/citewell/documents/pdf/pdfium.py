@@ -1,8 +1,8 @@
 """pdfium's character functions as plain Python calls for one open page.
 
-In: a pypdfium2 page and its text page. Out: numbers. The functions are bound once more with plain
-prototypes because they are called a few thousand times a page, and building pointers for each call costs more
-than the call. Knows nothing about words.
+In: a pypdfium2 page and its text page. Out: numbers. The functions are bound again with plain prototypes
+because they are called a few thousand times per page, and building pointers costs more than the call itself.
+Knows nothing about words.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 class PageCalls:
-    """Characters are named by their index on the page, objects by their address (0: none)."""
+    """Characters are identified by their index on the page, objects by their address (0: none)."""
 
     def __init__(self, page: Any, textpage: Any) -> None:
         self._call = _functions()
@@ -80,7 +80,7 @@ class PageCalls:
         return int(raw.FPDFText_CountChars(self._raw_textpage))
 
     def text(self, count: int) -> str:
-        """One code point for each of the first ``count`` characters, so that offsets name them."""
+        """One code point for each of the first ``count`` characters, so that offsets are their indexes."""
         import pypdfium2.raw as raw
 
         buffer = ctypes.create_string_buffer(2 * (count + 1))
@@ -94,7 +94,7 @@ class PageCalls:
         return "".join(chr(c) if c <= 0x10FFFF and not 0xD800 <= c < 0xE000 else "\ufffd" for c in codes)
 
     def mapped(self, index: int) -> bool:
-        """Whether the font says which character this is; else its code stands for it."""
+        """Whether the font maps this character to Unicode; otherwise its code is used."""
         return bool(self._call["FPDFText_HasUnicodeMapError"](self._textpage, index) != 1)
 
     def objects(self, indexes: Iterable[int]) -> list[int]:
@@ -116,17 +116,17 @@ class PageCalls:
         return self._point[0], self._point[1]
 
     def matrix(self, index: int) -> tuple[float, float, float, float]:
-        """The a, b, c, d of the text's matrix."""
+        """The a, b, c, d of the text matrix."""
         self._call["FPDFText_GetMatrix"](self._textpage, index, self._float_at[0])
         a, b, c, d = self._floats[:4]
         return a, b, c, d
 
     def font_size(self, index: int) -> float:
-        """Before the matrix is applied."""
+        """The font size before the matrix is applied."""
         return float(self._call["FPDFText_GetFontSize"](self._textpage, index))
 
     def prints(self, indexes: Sequence[int], handles: Sequence[int]) -> list[tuple[int, bytes]]:
-        """Mode and colour of characters: what tells hidden letters from those beside them."""
+        """Mode and colour of characters, which distinguish hidden letters from their neighbours."""
         block = (ctypes.c_uint * (4 * len(indexes)))()
         at, get, page = ctypes.addressof(block), self._call["FPDFText_GetFillColor"], self._textpage
         for index in indexes:
@@ -139,7 +139,7 @@ class PageCalls:
         ]
 
     def origins(self, indexes: Sequence[int]) -> list[tuple[float, float]]:
-        """Where characters stand on their line."""
+        """The origins of characters on their baseline."""
         block = (ctypes.c_double * (2 * len(indexes)))()
         at, get, page = ctypes.addressof(block), self._call["FPDFText_GetCharOrigin"], self._textpage
         for index in indexes:
@@ -149,7 +149,7 @@ class PageCalls:
         return list(zip(numbers, numbers, strict=True))
 
     def boxes(self, indexes: Sequence[int]) -> list[Bounds]:
-        """The ink of characters; written into one block, because asking costs more than the answer."""
+        """The boxes of characters; written into one block, because each call costs more than its result."""
         block = (ctypes.c_double * (4 * len(indexes)))()
         at, get, page = ctypes.addressof(block), self._call["FPDFText_GetCharBox"], self._textpage
         for index in indexes:
@@ -159,7 +159,7 @@ class PageCalls:
         return list(zip(numbers, numbers, numbers, numbers, strict=True))
 
     def font(self, handle: int) -> tuple[str, int]:
-        """Lower-case name and weight (0 when the font does not say)."""
+        """Lower-case name and weight (0 if the font does not state it)."""
         import pypdfium2.raw as raw
 
         font = raw.FPDFTextObj_GetFont(ctypes.cast(handle, raw.FPDF_PAGEOBJECT))
@@ -171,7 +171,7 @@ class PageCalls:
         return self._call["FPDFTextObj_GetFont"](handle) or 0
 
     def _walk(self, holder: Any, kind: str, limit: int, depth: int) -> None:
-        """Sorts what ``holder`` draws, forms inside it included; paths only of the page itself: those of a
+        """Sorts what ``holder`` draws, forms inside it included; paths only of the page itself, as those of a
         form are in its own coordinates."""
         get, type_of = self._call[f"{kind}_GetObject"], self._call["FPDFPageObj_GetType"]
         texts = self._objects[TEXT]
@@ -190,7 +190,7 @@ class PageCalls:
         return len(self._objects[IMAGE])
 
     def switch_off_text(self) -> None:
-        """From now on the page is drawn without its text; what was read of it stays."""
+        """From now on the page is drawn without its text; what was read from it remains."""
         switch = self._call["FPDFPageObj_SetIsActive"]
         for item in self._objects[TEXT]:
             switch(item, 0)
@@ -203,7 +203,7 @@ class PageCalls:
                 self._call["FPDFPageObj_SetIsActive"](item, 0)
 
     def paths(self) -> Iterator[Bounds]:
-        """Bounds of the drawn paths of the page."""
+        """The bounds of the paths drawn on the page."""
         bounds = self._call["FPDFPageObj_GetBounds"]
         for item in self._objects[PATH]:
             bounds(item, *self._float_at)

@@ -1,10 +1,10 @@
-"""A PDF's bytes -> a Document, by pypdfium2.
+"""A PDF's bytes -> a Document, with pypdfium2.
 
 In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error that says what to do. Pages are
-opened one after another and freed, so memory grows with the text, not with what the pages draw. Knows nothing
+opened one at a time and freed, so memory grows with the text, not with what the pages draw. Knows nothing
 about files, chunks or questions.
-Every page is counted twice: what the renderer draws of its text against what was read (:mod:`.ink`), and what
-was read against what stands in the text. A page that loses more than a few characters is ``incomplete``.
+Every page is checked twice: what the renderer draws of its text against what was read (:mod:`.ink`), and what
+was read against what is in the text. A page that loses more than a few characters is ``incomplete``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
 _FREE_TEXT, _FIELD = 3, 20
 _MOST_UNREAD, _UNREAD_SHARE = 5, 0.005
-"""Characters of a page: letters that reach out of their place leave as much ink as a few."""
+"""Characters of a page that may be missing: letters that extend beyond their boxes leave that much ink."""
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -144,7 +144,7 @@ def _page(pdf: pypdfium2.PdfDocument, index: int) -> _Page:
         return _Page([], Size(0.0, 0.0), Counter({"on pages that cannot be loaded": 1}), 0, 0, 0, 0)
     try:
         if _has_fields(page):
-            # What is typed into a form or onto the page becomes a part of it, as a printer would draw it.
+            # What was typed into a form or onto the page becomes part of it, as when printed.
             raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
             page.close()
             page = pdf[index]
@@ -175,7 +175,7 @@ def _has_fields(page: pypdfium2.PdfPage) -> bool:
 
 
 def _lost(pages: list[_Page], own: list[list[Line]], written: Written) -> dict[int, int]:
-    """Page -> about how many characters of it are in neither the text nor a note."""
+    """Page -> about how many of its characters are in neither the text nor a note."""
     lost = {}
     for page, lines, place in zip(pages, own, written.pages, strict=True):
         kept = _letters(written.text[place.start : place.end])
@@ -196,7 +196,7 @@ def _pictures(pages: list[_Page]) -> list[int]:
 
 
 def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
-    """What a reader should look up on the page itself."""
+    """Notes on what a reader should check on the page itself."""
     notes = []
     if lost:
         notes.append(
@@ -228,7 +228,7 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
-    """(page, squeezed title) -> depth; the bookmarks a filing agent made, when it did."""
+    """(page, squeezed title) -> depth, from the bookmarks, if there are any."""
     found: dict[tuple[int, str], int] = {}
     for bookmark in pdf.get_toc(max_depth=8):
         title = bookmark.get_title()

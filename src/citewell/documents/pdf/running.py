@@ -1,8 +1,8 @@
 """Recognises what is repeated on page after page: running heads, running feet and page numbers.
 
 In: the lines of every page. Out: for each page the lines that are its own, and what was set aside and
-how often. The first printing of a running head and the last of a running foot stay where they stand, so that
-neither parts a paragraph that goes on over the page; page numbers all go.
+how often. The first occurrence of a running head and the last of a running foot stay in place, where they do
+not split a paragraph that continues on the next page; page numbers are all removed.
 Knows nothing about tables or paragraphs.
 """
 
@@ -23,13 +23,13 @@ _ZONE = 0.14
 _AROUND = 6
 _MIN_PAGES = 3
 _SHARE = 0.38
-"""Of the pages within ``_AROUND``: a table's title may head three pages in a row, a running head heads
+"""Of the pages within ``_AROUND``: a table's title may head three consecutive pages, a running head is on
 every page or every other one."""
 
 
 class Pages(NamedTuple):
     """``lines`` by page; ``set_aside`` counts texts (page numbers as #) left out of the document's text,
-    ``characters`` those of each page but white space."""
+    ``characters`` is how many characters that is on each page, without white space."""
 
     lines: list[list[Line]]
     set_aside: Counter[str]
@@ -64,7 +64,7 @@ def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
                     continue
                 key = keys[index][at]
                 if not _repeats(places, key, index, len(pages)):
-                    break  # what stands further in than a line of the page's own is its own too
+                    break  # anything further in than a line of the page's own is its own too
                 if "#" in key.text or key.text in seen:
                     drops[index].add(at)
                     aside[key.text] += 1
@@ -78,7 +78,7 @@ def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
 
 
 def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
-    """Indexes of the highest and of the lowest few lines inside the margins, outermost first."""
+    """Indexes of the few highest and lowest lines inside the margins, outermost first."""
     order = sorted(range(len(lines)), key=lambda at: -lines[at].base)
     top = [at for at in order[:_EDGE_LINES] if lines[at].base > (1 - _ZONE) * height]
     bottom = [at for at in order[: -_EDGE_LINES - 1 : -1] if lines[at].base < _ZONE * height]
@@ -86,7 +86,8 @@ def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
 
 
 def _key(line: Line, index: int) -> _Key:
-    """A page number at either end is left out of the text when it counts on with the pages."""
+    """The key of a line; a number at either end is replaced by its offset from the page's index, which is
+    constant for page numbers."""
     text = line.text.strip()
     match = _EDGE_NUMBER.search(text)
     if match:
@@ -96,7 +97,7 @@ def _key(line: Line, index: int) -> _Key:
 
 
 def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -> bool:
-    """The same words at the same place on many of the pages around this one."""
+    """Whether the same words are at the same place on many of the surrounding pages."""
     around: set[int] = set()
     for x in (key.x - 1, key.x, key.x + 1):
         for height in (key.height - 1, key.height, key.height + 1):
@@ -107,7 +108,7 @@ def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -
 
 
 def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:
-    """Lines that are page numbers: alone at the top or bottom, and counting on with the pages."""
+    """Lines that are page numbers: alone at the top or bottom, and increasing with the pages."""
     candidates: dict[int, list[tuple[int, int]]] = {}
     for index, lines in enumerate(pages):
         order = sorted(range(len(lines)), key=lambda at: -lines[at].base)

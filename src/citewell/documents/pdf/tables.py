@@ -1,7 +1,7 @@
 """Finds the tables among the lines of one stretch of a page.
 
 In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or :class:`DraftTable`
-with rows, columns, heads, title and units. A table is a run of lines whose figures stand in the same columns;
+with rows, columns, heads, title and units. A table is a run of lines whose figures share the same columns;
 label lines between them belong to it, prose ends it. Knows nothing about documents or offsets.
 """
 
@@ -77,7 +77,7 @@ def find_tables(lines: list[Line]) -> list[Block]:
 
 
 def _label_end(rows: list[_Row], last: int) -> int:
-    """Index of the line where the label of the row at ``last`` ends: right under it, without figures."""
+    """Index of the line where the label of the row at ``last`` ends; it may wrap to lines without figures."""
     for index in range(last + 1, len(rows)):
         row, above = rows[index], rows[index - 1].line
         drop, text = above.base - row.line.base, row.line.text
@@ -120,7 +120,7 @@ def _runs(rows: list[_Row]) -> list[_Run]:
                 run, columns, pending = _Run(index, index, [index]), _columns([row]), 0
             continue
         if heads and run.rows:
-            # New heads: what follows is a table of its own.
+            # New heads: what follows is a separate table.
             runs.append(run)
             run = None
             continue
@@ -142,7 +142,7 @@ def _runs(rows: list[_Row]) -> list[_Run]:
 
 
 def _fits(row: _Row, columns: list[Column]) -> bool:
-    """Most figures of the row stand in columns, or beyond all of them, and the label keeps clear."""
+    """Whether half of the row's figures are in columns, or it has two and as many figures as columns."""
     numbers = row.numbers
     hits = sum(any(c.x0 - 3 < p.x1 and p.x0 < c.x1 + 3 for c in columns) for p in numbers)
     if hits * 2 >= len(numbers):
@@ -151,7 +151,7 @@ def _fits(row: _Row, columns: list[Column]) -> bool:
 
 
 def _is_prose(row: _Row, columns: list[Column]) -> bool:
-    """A line of words that runs into the columns of figures."""
+    """Whether it is a line of words that runs into the columns of figures."""
     left = min(column.x0 for column in columns)
     text = row.line.text
     if row.line.x1 < left or len(row.pieces) > 1:
@@ -160,12 +160,12 @@ def _is_prose(row: _Row, columns: list[Column]) -> bool:
 
 
 def _columns(rows: list[_Row]) -> list[Column]:
-    """Where figures stand, the column of labels left out even where a label is a figure ("2019", "13)")."""
+    """The columns of figures, without the label column even if some labels are figures ("2019", "13)")."""
     firsts = [row.pieces[0] for row in rows]
     figures = [piece for piece in firsts if piece.number]
     years = len(rows) > 1 and all(YEAR.fullmatch(piece.text) for piece in figures)
     if not years and len(figures) == len(rows) > 1:
-        # Bare integers that stand in one column name the rows; other figures do not.
+        # Bare integers in one column are labels; other figures are not.
         aligned = len(_merged([Column(piece.x0, piece.x1) for piece in figures])) == 1
         years = aligned and all(piece.text.isdigit() for piece in figures)
     named = [years or not piece.number for piece in firsts]
@@ -217,7 +217,7 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     if STATEMENT.fullmatch(text) and not YEAR.search(text) and not text.endswith(":"):
         return False
     if not over:
-        # A lone stub line between heads and figures: a parent label, units, or the end of the heads.
+        # A single stub line between heads and figures: a parent label, units, or the end of the heads.
         return bool(stub) and len(text) < 90 and not text.endswith(".") and row.line.x1 < zone
     if len(over) == 1 and not stub:
         middle = (over[0].x0 + over[0].x1) / 2
@@ -258,14 +258,14 @@ def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | No
 
 
 def _zone(data: list[_Row], columns: list[Column]) -> float:
-    """Where heads may begin: they are often wider than the figures of the first column."""
+    """Where heads may begin, as they are often wider than the figures of the first column."""
     first = min(column.x0 for column in columns)
     labels = [row.pieces[0].x1 for row in data if not row.pieces[0].number and row.pieces[0].x1 < first]
     return max([first - _HEAD_REACH, *labels]) if labels else first
 
 
 def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
-    """Without heads, only label lines that end with a colon belong to the table."""
+    """The first line of a table without heads: above its figures, only lines that end with a colon belong."""
     start = run.first
     while start > top and rows[start - 1].line.text.endswith(":") and len(rows[start - 1].line.text) < 60:
         start -= 1
@@ -273,7 +273,7 @@ def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
 
 
 def _rows(rows: list[_Row], columns: list[Column]) -> tuple[DraftRow, ...]:
-    """Label lines are joined to the row they wrap into; the others stay rows without figures."""
+    """Joins label lines to the row that they wrap into; the others stay rows without figures."""
     drafted: list[DraftRow] = []
     pitches = sorted(a.line.base - b.line.base for a, b in itertools.pairwise(rows) if a.data and b.data)
     pitch = pitches[len(pitches) // 2] if pitches else 0.0
@@ -323,7 +323,7 @@ def _column_of(piece: Piece, columns: list[Column]) -> int | None:
 
 
 def _wraps(last: DraftRow, label: str, row: _Row, pitch: float, columns: list[Column]) -> bool:
-    """``last`` holds a label alone: does it run on into this line?"""
+    """``last`` is only a label: does it continue in this line?"""
     above = last.label
     if not label:
         return not above.endswith(":") and (pitch <= 0 or last.line.base - row.line.base < 1.05 * pitch)
@@ -341,7 +341,7 @@ def _wraps(last: DraftRow, label: str, row: _Row, pitch: float, columns: list[Co
 
 
 def _continues(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
-    """``last`` has its figures already: is this line the rest of its label?"""
+    """``last`` already has its figures: is this line the rest of its label?"""
     aside = _ASIDE.fullmatch(label) is not None and not last.label.endswith(")")
     if not (label[0].islower() or aside or _CONNECTIVE.search(last.label)) or label.endswith(":"):
         return False
@@ -349,8 +349,8 @@ def _continues(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
 
 
 def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
-    """A label without figures governs the rows indented under it; one with nothing indented under it
-    governs the rows at its own margin until a total, another such label, or a row printed like it."""
+    """A label without figures groups the rows indented under it; one with nothing indented under it
+    groups the rows at its own margin until a total, another such label, or a row in the same type."""
     stack: list[tuple[DraftRow, bool]] = []
     grouped = []
     for index, row in enumerate(rows):

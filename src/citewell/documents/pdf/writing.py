@@ -1,7 +1,7 @@
 """Blocks of all pages -> canonical text with pages, boxes, sections and tables.
 
-In: lines of each page without the running ones. Out: :class:`Written`. The text is built once, piece by
-piece, so every offset is where the piece was put; nothing is searched for afterwards.
+In: the lines of each page without running heads and feet. Out: :class:`Written`. The text is built once,
+piece by piece, so every offset is recorded as its piece is written; nothing is searched for afterwards.
 Knows nothing about PDF or metadata.
 """
 
@@ -34,7 +34,7 @@ _CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|�
 
 
 class Size(NamedTuple):
-    """Of a page, points."""
+    """The size of a page, in points."""
 
     width: float
     height: float
@@ -125,13 +125,13 @@ class _Writer:
             self._close()
         self._open = Paragraph([line], level)
         if level is not None:
-            # A heading's place in the tree is settled when its last line is known.
+            # A heading's place in the tree is decided once its last line is known.
             self._heading_start = self._at
         self._put(_shown(line), line)
         self._open.parts.append(_shown(line))
 
     def _wraps(self, heading: Paragraph, line: Line, level: float, pitch: float) -> bool:
-        """A heading set on two lines: same type, next to each other, the second no heading of filings."""
+        """Whether a heading wraps onto this line: same type, adjacent, not a filing's standard heading."""
         last = heading.lines[-1]
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
         drop = last.base - line.base
@@ -149,7 +149,7 @@ class _Writer:
     def _goes_on(
         self, paragraph: Paragraph, line: Line, level: float | None, right: float, pitch: float
     ) -> bool:
-        """On the next line, or at the top of the next column."""
+        """Whether the paragraph continues in ``line``: on the next line, or at the top of the next column."""
         last = paragraph.lines[-1]
         if line.column != last.column:
             return level is None and carries_over(paragraph, line)
@@ -157,7 +157,7 @@ class _Writer:
         return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
     def _runs_in(self, heading: Paragraph, line: Line, right: float, pitch: float) -> bool:
-        """Bold words that begin a sentence: what follows goes on in lower case on the next line."""
+        """Whether the "heading" is only the bold start of a sentence that continues in lower case."""
         by_type = heading.level is not None and heading.level > STYLE_LEVEL
         return by_type and line.text[0].islower() and joins(heading.lines, line, right, pitch)
 
@@ -192,7 +192,7 @@ class _Writer:
     def _enter(self, level: float, text: str, start: int) -> None:
         whole = _CONTINUED.sub("", text)
         if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title in self._stack):
-            return  # the same section goes on
+            return  # the same section continues
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
         self._stack.append((level, text))
@@ -214,7 +214,7 @@ class _Writer:
         self._recent.append("\t")
 
     def _with_heads(self, draft: DraftTable) -> DraftTable:
-        """A table without heads whose columns are the last table's goes on with that one's heads."""
+        """A table without heads takes over those of the previous table if it has the same columns."""
         last = self._last_table
         if last is None or any(draft.heads) or len(draft.columns) != len(last.columns):
             return draft
@@ -268,7 +268,7 @@ class _Writer:
 
 
 def _shown(line: Line) -> str:
-    """Wide gaps are cell borders, except after a bullet or a heading's number."""
+    """The line's text; wide gaps are cell borders, except after a bullet or a heading's number."""
     texts = [segment.text for segment in line.segments]
     if len(texts) > 1:
         pieces = pieces_of(line)
