@@ -120,8 +120,8 @@ class _Body:
         return joined(chain.from_iterable(map(self._pieces, paragraphs)))
 
     def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
-        """Text in reading order, without what is deleted, struck out or hidden; no recursion, so nesting is
-        limited only by the parser. Text boxes are set aside for later."""
+        """Text in reading order, without what is deleted, struck out or hidden; iterative, so that only the
+        parser limits nesting. Text boxes are set aside for later."""
         waiting = [iter(element)]
         while waiting:
             child = next(waiting[-1], None)

@@ -292,7 +292,7 @@ class Writing:
 def _gone(
     places: set[Path], found: Sequence[SourceFile | FileFailure], entries: Iterable[CatalogueEntry]
 ) -> list[CatalogueEntry]:
-    """The ``entries`` under the ingested ``places`` whose file no longer exists, not just cannot be read."""
+    """The ``entries`` under the ingested ``places`` whose file is gone, not merely unreadable."""
     met = {source.document_id for source in found if isinstance(source, SourceFile)}
     unseen = {source.place for source in found if isinstance(source, FileFailure) and source.unseen}
     gone = []

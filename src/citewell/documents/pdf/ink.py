@@ -61,8 +61,8 @@ class Ink:
         return slice(max(0, int(left * scale)), max(0, int(right * scale) + 1))
 
     def shows(self, box: Bounds) -> bool:
-        """Whether any text is drawn inside ``box``. A wide box is inset, as neighbours' ink reaches into it; a
-        narrow one is enlarged, as fonts misstate where thin letters are, and a mark may be high."""
+        """Whether any text is drawn inside ``box``. A wide box is inset, as neighbours' ink reaches into it;
+        a narrow one is enlarged, as fonts misstate where thin letters are, and a mark may be high."""
         left, low, right, high = box
         inset = 2.0 if right - left > _NARROW else -2.0
         rows = self._rows(low + min(inset, 0.0), high - min(inset, 0.0))
