@@ -13,7 +13,7 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
 │   ├── UnsupportedError          no reader for this content
 │   │   └── OtherKindError        a known kind that is not a document: skipped in a folder
-│   └── LimitError                over the time, memory, size or nesting bound
+│   └── LimitError                exceeds the time, memory, size or nesting limit
 ├── EvidenceError                 a version, quote or hash that does not resolve
 ├── IndexMismatchError            the index was built with other models or settings
 ├── ModelError                    weights missing, changed, or output that cannot be parsed
@@ -92,7 +92,7 @@ class OtherKindError(UnsupportedError):
 
 
 class LimitError(DocumentError):
-    """Over the time, memory, size or nesting bound."""
+    """Exceeds the time, memory, size or nesting limit."""
 
 
 class EvidenceError(CitewellError):

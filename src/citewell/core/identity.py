@@ -109,7 +109,7 @@ def section_id(document_version: str, start: int, end: int) -> str:
 
 
 def request_id() -> str:
-    """A fresh random id, ``req_`` and 24 hexadecimal digits; the only id that is not a hash."""
+    """A fresh random id, ``req_`` and 24 hexadecimal digits; like a session's, not a hash."""
     return "req_" + secrets.token_hex(12)
 
 

@@ -293,7 +293,7 @@ class Hit(Record, frozen=True, kw_only=True):
 
 
 class Listed(Record, frozen=True, kw_only=True):
-    """A document as the index knows it."""
+    """A document as listed in the index."""
 
     document_id: str
     document_version: str

@@ -573,7 +573,7 @@ class Answer(_Issued, Record, frozen=True, kw_only=True):
 
 
 EXTERNAL = "external"
-"""In a record's parameters: another system wrote the answer; how it was passed on."""
+"""The record parameter of an answer that another system wrote; its value says how it was passed on."""
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """Pieces of a document in reading order -> its canonical text with sections and tables.
 
 In: headings, paragraphs, code lines and grids of cells, as readers find them. Out: a
-:class:`Document`: NFC, one line per paragraph, one line per table row with tabs between cells, characters
-that cannot be seen dropped and counted. Knows nothing about file formats.
+:class:`Document`: NFC, one line per paragraph, one line per table row with tabs between cells, invisible
+characters dropped and counted. Knows nothing about file formats.
 """
 
 from __future__ import annotations

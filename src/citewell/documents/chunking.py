@@ -102,7 +102,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
 
     ``content == document.text[start_offset:end_offset]``; ``page`` is the one that holds most of the
     chunk; ``rows`` are the table rows inside it; ``parent_start`` to ``parent_end`` is the smallest
-    section around it that says more than the chunk itself and fits 2,000 tokens, else its own section.
+    section around it that holds more than the chunk itself and fits 2,000 tokens, else its own section.
     """
     outline, layout = Outline(document), Layout(document)
     units = _Units(document, layout, settings)

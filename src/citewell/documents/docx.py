@@ -31,7 +31,7 @@ _SCRIPTS = {"superscript": Script.RAISED, "subscript": Script.LOWERED}
 
 
 def read_docx(data: bytes, limits: Documents) -> Canonical:
-    """Word documents since 2007."""
+    """Reads Word documents from 2007 on."""
     import io
 
     import docx

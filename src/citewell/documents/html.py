@@ -58,7 +58,7 @@ _SAVED = ("last-modified", "article:modified_time")
 
 
 def read_html(data: bytes, limits: Documents) -> Canonical:
-    """HTML and XHTML of any age."""
+    """Reads HTML and XHTML of any version."""
     text, note = decode(data, declared=_declared(data))
     for framed in (False, True):
         out = Canonical()

@@ -169,7 +169,7 @@ def _read(
         if document is not None and document.media_type in DATA and not asked:
             yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it")
             return
-    except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
+    except (DocumentError, EvidenceError) as error:  # the latter if its version was erased or damaged
         # An attachment or a packed file need not be a document.
         other = (OtherKindError, UnsupportedError) if source.part else OtherKindError
         if isinstance(error, other) and not asked:

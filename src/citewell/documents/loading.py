@@ -95,7 +95,7 @@ def _items(
         try:
             known = document.version in evidence.versions(id)
             kept = evidence.get(document.version, id) if known else document
-        except CitewellError as error:  # erased, or damaged in the store
+        except CitewellError as error:  # erased or damaged in the store
             yield failure(id, id, error)
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)

@@ -200,7 +200,7 @@ def labelled(text: str) -> dict[str, Found]:
     for number, (line, cells) in enumerate(zip(lines, rows, strict=True)):
         below, after = (*rows[number + 1 : number + 3], [], [])[:2]
         pairs = [f"{label}: {value}" for label, value in itertools.pairwise(cells)]
-        if len(cells) == len(below) != len(after):  # heads over the one row of a table
+        if len(cells) == len(below) != len(after):  # heads above the only row of a table
             pairs += [f"{label}: {value}" for label, value in zip(cells, below, strict=True)]
         several = _LABELLED.split(line) if _PAIRED.match(line) else ()
         for part in (*cells, *pairs, *several):

@@ -23,7 +23,7 @@ _NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # repeated on every slide
 
 
 def read_pptx(data: bytes, limits: Documents) -> Canonical:
-    """PowerPoint presentations since 2007."""
+    """Reads PowerPoint presentations from 2007 on."""
     with readable("presentation"), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         links = _links(archive, "ppt/presentation.xml")

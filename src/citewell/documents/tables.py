@@ -65,7 +65,7 @@ def read_csv(data: bytes) -> Canonical:
 
 
 def read_xlsx(data: bytes, limits: Documents) -> Canonical:
-    """Excel workbooks since 2007; hidden sheets are left out and counted."""
+    """Reads Excel workbooks from 2007 on; hidden sheets are left out and counted."""
     with readable("workbook"), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive), titled=False)
         _refuse_inline_type(archive)

@@ -46,7 +46,7 @@ def caller_document(source_id: str, text: str, *, title: str = "") -> Document:
     """Text that a caller supplies, marked ``caller_supplied``: what ``verify()`` checks against.
 
     Offsets are the caller's own wherever the text is NFC: nothing is dropped, and a line break
-    inside a hard-wrapped paragraph becomes one space. Any text is accepted, empty text too.
+    inside a hard-wrapped paragraph becomes one space. Any text is accepted, even an empty one.
     """
     whole = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
     canonical = _unwrapped_in_place(whole)

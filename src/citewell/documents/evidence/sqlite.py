@@ -87,8 +87,7 @@ class SqliteEvidence:
         """Stores a version and makes it the newest of its document, ``stored`` until it is indexed.
 
         Storing the same version again (resumed or restored) changes only permissions, tags and state.
-        ``supersedes`` and ``ingested_at`` are filled in where empty. Raises EvidenceError for a different
-        text.
+        ``supersedes`` and ``ingested_at`` are filled in if empty. Raises EvidenceError for a different text.
         """
         check_text(document)
         with self._writing() as connection:
