@@ -29,8 +29,8 @@ class Maker(Record, frozen=True, kw_only=True):
 
 
 class Measure(Record, frozen=True, kw_only=True):
-    """A value with how many it was made from; ``value`` is None when nothing was measured. ``maker`` is ""
-    when nobody measured, ``note`` when nothing is missing."""
+    """A value and the number of items it was computed from; ``value`` is None if nothing was measured.
+    ``maker`` is "" if nothing was measured, ``note`` if nothing is missing."""
 
     value: float | None
     n: int
@@ -60,7 +60,7 @@ class Page(Record, frozen=True, kw_only=True):
 
 
 class Box(Record, frozen=True, kw_only=True):
-    """A text range and the rectangle it stands in: PDF points, origin at the bottom left."""
+    """A text range and the rectangle that it occupies: PDF points, origin at the bottom left."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ class Box(Record, frozen=True, kw_only=True):
 
 
 class Cell(Record, frozen=True, kw_only=True):
-    """One value of a table row and the head of its column ("" when the table has none)."""
+    """One value of a table row and the head of its column ("" if the table has none)."""
 
     start: int
     end: int
@@ -82,9 +82,9 @@ class Cell(Record, frozen=True, kw_only=True):
 class Row(Record, frozen=True, kw_only=True):
     """One line of a table; ``label`` is its first cell's text, ``cells`` are the others.
 
-    A first cell that reaches down from a row above is the label of this one too: it is written once, at
-    ``label_start`` of the document's text, outside ``[start, end)``; -1 where the label is the row's own.
-    ``group`` names the label rows it stands under ("Current assets", outermost first, by " › ").
+    A first cell that extends down from a row above is also the label of this one: it is written once, at
+    ``label_start`` in the document's text, outside ``[start, end)``; -1 if the row has its own label.
+    ``group`` names the label rows above it ("Current assets"), outermost first, joined by " › ".
     """
 
     start: int
@@ -106,9 +106,9 @@ class Table(Record, frozen=True, kw_only=True):
 
 
 class Found(Record, frozen=True, kw_only=True):
-    """A metadata value and where it was read: ``metadata``, ``metadata: modified`` (the day it was saved),
-    ``front matter``, ``first page``, ``first page: period end`` (of a filing)... A ``guess`` was read out of
-    running text: it is shown, and nothing is ordered or filtered by it."""
+    """A metadata value and its origin: ``metadata``, ``metadata: modified`` (the day it was saved),
+    ``front matter``, ``first page``, ``first page: period end`` (of a filing)... A ``guess`` was read from
+    running text: it is shown, but not used for ordering or filtering."""
 
     value: str
     origin: str
@@ -162,8 +162,8 @@ class Document(Record, frozen=True, kw_only=True):
 
 
 class Standing(StrEnum):
-    """Why a place of a document is not in force: DELETED or REPLACED by a statement of another document, an
-    older EDITION, EXPIRED, or not in force yet (EARLY)."""
+    """Why part of a document is not in force: DELETED or REPLACED by a statement in another document, an
+    older EDITION, EXPIRED, or not yet in force (EARLY)."""
 
     DELETED = "deleted"
     REPLACED = "replaced"
@@ -173,9 +173,9 @@ class Standing(StrEnum):
 
 
 class Supersession(Record, frozen=True, kw_only=True):
-    """``what[start:end]`` is not in force from ``from_date`` on and before ``until``, "" for an open end; ISO
-    dates. ``section`` is what it is called in the statement, () for the whole document. The statement stands
-    in ``by[source_start:source_end]`` with the new words, if any; ``by`` is "" where a date alone ends it."""
+    """``what[start:end]`` is not in force from ``from_date`` until before ``until``, "" for an open end; ISO
+    dates. ``section`` is its name in the statement, () for the whole document. The statement, with the new
+    wording if any, is ``by[source_start:source_end]``; ``by`` is "" if only a date ends it."""
 
     standing: Standing
     what: str
@@ -234,8 +234,8 @@ class Chunk(Record, frozen=True, kw_only=True):
 
 
 class Likeliest(Record, frozen=True, kw_only=True):
-    """The stretch of a passage that most probably answers, ``[start, end)`` in the document, and the answer
-    check's probability that it does: under its border it only says where to look."""
+    """The stretch of a passage most likely to answer, ``[start, end)`` in the document, and the answer
+    check's probability that it does: below the threshold, it only says where to look."""
 
     start: int
     end: int
@@ -244,8 +244,8 @@ class Likeliest(Record, frozen=True, kw_only=True):
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
-    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
-    answer check for the likeliest of its sentences, where one is over its border."""
+    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` the answer
+    check's probability for its likeliest sentence, if that is above the threshold."""
 
     chunk: Chunk
     similarity: float | None = None
@@ -279,7 +279,7 @@ class Cited(Record, frozen=True, kw_only=True):
 
 
 class Kind(StrEnum):
-    """How a claim came to be: from a source, by a conclusion, or with nothing behind it."""
+    """The basis of a claim: a source, a conclusion from sources, or nothing."""
 
     CITED = "cited"
     INFERENCE = "inference"
@@ -361,7 +361,7 @@ class Proof(StrEnum):
 
 
 class Failure(StrEnum):
-    """How a citation fails: in no source, stitched together, in another source, or joined by nothing."""
+    """How a citation fails: in no source, stitched together, in another source, or combined without basis."""
 
     FABRICATED = "fabricated"
     SPLICED = "spliced"
@@ -398,7 +398,7 @@ class Voice(Record, frozen=True, kw_only=True):
 
 class Verdict(Record, frozen=True, kw_only=True):
     """``support`` is the calibrated probability, at equal priors, that the evidence supports the
-    claim: 0.5 is its border. ``entailment`` and ``contradiction`` are the entailer's own."""
+    claim: 0.5 is its threshold. ``entailment`` and ``contradiction`` are the entailer's own."""
 
     status: Status
     reason: str
@@ -432,8 +432,8 @@ class Citation(Record, frozen=True, kw_only=True):
 
 
 class Claim(Record, frozen=True, kw_only=True):
-    """An atomic statement of the answer; its verdict rolls up its citations'. ``answers`` as drafted;
-    ``antecedent`` is what it leans on ("Its founders ..."), as it stood in the answer."""
+    """An atomic statement of the answer; its verdict rolls up its citations'. ``answers`` is as drafted;
+    ``antecedent`` is what it refers back to in the answer ("Its founders ...")."""
 
     text: str
     kind: Kind
@@ -460,9 +460,9 @@ class Decision(StrEnum):
 
 
 class ConfidenceReport(Record, frozen=True, kw_only=True):
-    """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
-    what was measured (None when nothing was). ``card_note`` says why the calibration ``card`` in use is
-    stale, "" when it is not."""
+    """Four components, each with its n; ``overall`` is their mean with ``weights`` renormalised over
+    what was measured (None if nothing was). ``card_note`` says why the calibration ``card`` in use is
+    stale, "" if it is not."""
 
     retrieval_score: Measure
     coverage_score: Measure
@@ -478,9 +478,9 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
 
 
 class Conflict(Record, frozen=True, kw_only=True):
-    """Sources that disagree: what about, and each side's citation with its date, version and rank: what the
-    keeper trusts most comes first. ``ranks`` are empty where all are the same. With a
-    ``supersession`` the first side is not in force, and the second, if any, is what holds instead."""
+    """Sources that disagree: on what, and each side's citation with its date, version and rank, the one the
+    owner trusts most first. ``ranks`` is empty if all are equal. With a ``supersession``, the first side is
+    not in force, and the second, if any, is in force instead."""
 
     about: str
     sides: tuple[Citation, ...]
@@ -491,7 +491,7 @@ class Conflict(Record, frozen=True, kw_only=True):
 
 class Stage(Record, frozen=True, kw_only=True):
     """One step of a pass: its time, what the embedded models read for it (a read is 256 tokens through the
-    small encoder) and what it has to say (fallbacks, skips, retries, counts)."""
+    small encoder) and its notes (fallbacks, skips, retries, counts)."""
 
     name: str
     latency_ms: float
@@ -501,7 +501,7 @@ class Stage(Record, frozen=True, kw_only=True):
 
 class Trace(Record, frozen=True, kw_only=True):
     """What happened in one request. ``eval_grounded``: every claim is verified; ``eval_complete``: nothing is
-    missing; None where it came to no check. ``failure_reason`` is "" or as ``relevance_gate_failed``."""
+    missing; None if there was no check. ``failure_reason`` is "" or a code like ``relevance_gate_failed``."""
 
     session_id: str
     request_id: str
@@ -527,9 +527,9 @@ class _Issued:
 
 
 class Answer(_Issued, Record, frozen=True, kw_only=True):
-    """What the asker gets; one that came of a knowledge base can give its receipt. ``asked_as`` is a
-    follow-up as it was rewritten to stand alone; empty when it was not. An abstention names the places that
-    came ``nearest``, which nobody verified to answer."""
+    """What the asker gets; one from a knowledge base can issue its receipt. ``asked_as`` is a follow-up
+    question rewritten to be self-contained; empty if it was not. An abstention lists the places that came
+    ``nearest``, which are not verified as answers."""
 
     request_id: str
     session_id: str
@@ -577,7 +577,7 @@ EXTERNAL = "external"
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):
-    """One passage as a record keeps it: cosine, the ranker's probability in [0, 1], and where an answer is
+    """One passage as kept in a record: cosine, the ranker's probability in [0, 1], and where an answer is
     likeliest."""
 
     chunk_id: str
@@ -590,8 +590,8 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
 
 
 class Streamed(Record, frozen=True, kw_only=True):
-    """A claim as it was shown before its verdict was final, under its number in the stream; ``withdrawn`` is
-    why it was taken back, "" where it stands."""
+    """A claim as it was shown before its verdict was final, with its number in the stream; ``withdrawn`` is
+    why it was taken back, "" if it was not."""
 
     number: int
     text: str
@@ -600,11 +600,10 @@ class Streamed(Record, frozen=True, kw_only=True):
 
 
 class AuditRecord(Record, frozen=True, kw_only=True):
-    """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash.
-
-    ``parameters`` are what the question was asked with (filters, top_k, pool, runs), for a replay;
-    ``looked_into`` in them are the documents that retrieval and its notes name. ``latency_ms`` and ``reads``
-    are by stage, with their ``total``; what was read for an earlier question costs no read again.
+    """The full record of one question, abstentions and errors included; ``makers`` names each model and its
+    hash. ``parameters`` are those of the question (filters, top_k, pool, runs), for a replay; ``looked_into``
+    among them lists the documents that retrieval and its notes name. ``latency_ms`` and ``reads`` are by
+    stage, with their ``total``; what was read for an earlier question is not counted again.
     """
 
     request_id: str

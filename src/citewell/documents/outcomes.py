@@ -31,10 +31,9 @@ class FileOutcome(Record, frozen=True, kw_only=True):
 
 
 class IngestReport(Record, frozen=True, kw_only=True):
-    """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
-    was read when its chunks were written; what is inside a file before the file, withdrawn ones last.
-    ``notes``: statements of new documents that something is superseded, where nothing here is what they
-    name."""
+    """``files`` in the order they were finished: unchanged, skipped and failed files when they were reached,
+    those that were read when their chunks were written; a container after its contents, withdrawn ones last.
+    ``notes``: statements of supersession in new documents that match nothing here."""
 
     files: tuple[FileOutcome, ...]
     index_version: str
