@@ -154,7 +154,7 @@ def find_stretches(
 
 
 def choose(wanted: ParsedQuestion, found: Sequence[Answer], least: float, limit: int) -> list[Answer]:
-    """At most ``limit`` of the answers found, best first, with probability ``least`` or more, all different."""
+    """At most ``limit`` different answers of those found, best first, with probability ``least`` or more."""
     kept: list[Answer] = []
     for answer in found:
         if sure(answer) < least:

@@ -32,7 +32,7 @@ class Ask(StrEnum):
 
 
 class ParsedQuestion(Record, frozen=True, kw_only=True):
-    """``items``: line items asked for; ``formulae``: ratios; ``changes``: whether a change over time is asked.
+    """``items``: line items asked for; ``formulae``: ratios; ``changes``: whether it asks for a change.
 
     ``words``: stemmed content words except names, periods, items and filler; ``terms``: all
     stemmed content words except names and periods; ``codes``: identifiers as written

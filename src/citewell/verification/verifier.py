@@ -136,7 +136,7 @@ class Verifier:
     # --- exact code ---------------------------------------------------------------------------------
 
     def _settled(self, question: ClaimEvidence) -> Verdict | None:
-        """Verdict without a model: nothing to judge, a verbatim statement, or a cell that proves the claim."""
+        """Verdict without a model: nothing to judge, a verbatim statement, or a cell proving the claim."""
         claim = question.claim.strip()
         if not any(letter.isalnum() for letter in claim):
             return self._unchecked("the claim is empty")
