@@ -2,9 +2,8 @@
 
 In: the parsed question, passages, an extractor. Out: answers, best first, none if nothing answers. A
 statement value is read from its cell; text from sentences that the extractor selects, widened to what can be
-quoted (a sentence with the one its pronoun refers to, a line with its lead-in); a row if
-it fits the words better. Text about another period or another subject than asked, or without a
-number where one is asked, is left out.
+quoted (a sentence with the one its pronoun refers to, a line with its lead-in); a row if it fits better. Text
+about another period or subject than asked, or without a number where one is asked, is left out.
 """
 
 from __future__ import annotations

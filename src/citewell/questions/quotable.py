@@ -1,8 +1,7 @@
 """What can be quoted from a passage: a sentence with the one its pronoun refers to, a line with its
 lead-in, and the heading above either.
 
-In: a chunk and the spans an extractor selects in it. Out: stretches of its content. Independent of
-questions.
+In: a chunk and the spans an extractor selects in it. Out: stretches of its content. Independent of questions.
 """
 
 from __future__ import annotations

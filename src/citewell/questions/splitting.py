@@ -2,9 +2,8 @@
 
 In: a question. Out: its parts as questions, two or more, or none. The words before the first part and after
 the last belong to every part; connectors belong to none; a question word alone ("... and when?") asks about
-the first part. A linear-chain tagger with exact decoding (Collins 2002); its weights, training and
-accuracy: `splitting.json`, `python -m training.splitting`. Deterministic. Independent
-of names, periods and documents.
+the first part. A linear-chain tagger with exact decoding (Collins 2002); its weights, training and accuracy:
+`splitting.json`, `python -m training.splitting`. Deterministic. Independent of names, periods and documents.
 """
 
 from __future__ import annotations
@@ -227,7 +226,7 @@ def _agreeing(head: str, said: str) -> str:
 
 
 def _without_its_question_word(clause: str) -> str:
-    """``clause`` from its verb: "which tablet did he get" -> "did he get", "who founded Acme" -> "founded Acme"."""
+    """``clause`` from its verb: "did he get" for "which tablet did he get", "founded" for "who founded"."""
     words = words_of(clause)
     kinds = [_CLASSES.get(word.text) for word in words]
     asks = kinds.index("wh") if "wh" in kinds[:3] else -1

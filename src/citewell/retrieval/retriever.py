@@ -104,11 +104,11 @@ class Retriever:
     ) -> Retrieved:
         """The best passages for ``question``. With a ``hypothesis``, a possible answer, dense views are
         searched with the normalised sum of both vectors (HyDE: Gao et al. 2022), BM25 with the question
-        alone. ``broaden`` searches for more words in a larger pool: for a second try if the first found no
-        answer.
+        alone. ``broaden``, for a second try when the first found no answer, searches for more words in a
+        larger pool.
 
-        Raises UsageError for a blank question or a ``top_k`` outside 1 to 10, IndexMismatchError
-        if the index returns other text than the stored document has.
+        Raises UsageError for a blank question or a ``top_k`` outside 1 to 10, IndexMismatchError if the index
+        returns other text than the stored document has.
         """
         settings = self._settings
         top_k = settings.top_k if top_k is None else top_k

@@ -3,8 +3,7 @@
 In: passages or plain text. Out: :class:`EvidenceText`; one of KINDS, by which exact checks and the
 calibration of support differ; why a text is not English. Rows come from the document reader if it has
 them, else from lines with tabs. Function words identify languages in Latin script; short texts and
-tables are assumed to be English, since nothing identifies them. Independent of where the text is
-stored.
+tables are assumed to be English, since nothing identifies them. Independent of where the text is stored.
 """
 
 from __future__ import annotations
@@ -135,10 +134,10 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
-    """Rows of plain text: lines with tabs. Heads are the unlabelled rows above the first labelled row, and a
-    first labelled row of only years or words; anywhere in a table, an unlabelled row of only years or words
-    is a head for what follows. A head with one cell fewer than a row has none over the labels. A line without
-    values in a table opens a group; one after a blank line starts another table.
+    """Rows of plain text: lines with tabs. Heads are the unlabelled rows above the first labelled row, a first
+    labelled row of only years or words or one after a line without values, and any unlabelled row of only
+    years or words. A head with one cell fewer than a row has none over the labels. A line without values in a
+    table opens a group; one after a blank line starts another table.
     """
     lines: list[TableLine] = []
     heads: list[list[str]] = []

@@ -4,13 +4,12 @@ In: claim, evidence and its context (table title, units, column heads). Out: one
 :class:`NumberCheck` for each number of the claim, and :func:`missing_numbers` for the reason's text.
 
 Two numbers agree if their forms are compatible (percentages are not percentage points, masses are not
-lengths, dollars are not euros) and their values at full scale agree. Rounding rule: the claim's
-value must be the source's value rounded at the claim's last digit, with at least
-two significant digits (trailing zeros of a whole number count as written; a bare whole number is a
-count and is never a rounding). A hedged number ("about", "at most") that does not match is left to the
-entailer, as is a measurement in another unit of its kind (8 km, 5 miles). Numbers without a scale word take
-the scale stated by the context ("in millions"). Independent of rows and columns: see
-:mod:`citewell.verification.cells`.
+lengths, dollars are not euros) and their values at full scale agree. Rounding rule: the claim's value must
+be the source's value rounded at the claim's last digit, with at least two significant digits (trailing zeros
+of a whole number count as written; a bare whole number is a count and is never a rounding). A hedged number
+("about", "at most") that does not match is left to the entailer, as is a measurement in another unit of its
+kind (8 km, 5 miles). Numbers without a scale word take the scale stated by the context ("in millions").
+Independent of rows and columns: see :mod:`citewell.verification.cells`.
 """
 
 from __future__ import annotations

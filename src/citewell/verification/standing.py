@@ -138,8 +138,8 @@ def _introduced(text: str, first: int) -> bool:
 
 
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
-    """Whether the nearest heading, or a marked one above it, negates, dates or restricts the text below and
-    ``claim`` does not say so; or an item is right under a lead-in with a verb."""
+    """Whether the nearest heading, or a marked one above it, negates, restricts or marks as outdated the text
+    below and ``claim`` does not say so; or an item is right under a lead-in with a verb."""
     begin, stop = line_span(text, first)
     line = text[begin:stop].strip()
     right_above = bool(_ITEM.match(line))

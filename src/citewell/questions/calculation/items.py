@@ -338,7 +338,7 @@ def printed(wanted: ParsedQuestion) -> list[str]:
 
 
 def _qualified(wanted: ParsedQuestion, passage: Passage, row: Row, cell: Cell) -> bool:
-    """Whether the qualifiers asked for ("deferred", "domestic") appear with the value; else it is another."""
+    """Whether the qualifiers asked for ("deferred", "domestic") appear with the value."""
     if not wanted.words or not wanted.by_cell:
         return True
     around = f"{row.label} {cell.head} {_place_of(passage)}".replace("\n", " ")
@@ -356,7 +356,7 @@ def _place_fit(passage: Passage, item: LineItem, wanted: ParsedQuestion) -> floa
 
 
 def _head_extra(head: str, wanted: ParsedQuestion, passage: Passage) -> float:
-    """Penalty for column head words besides its period: they denote a segment, a change and so on."""
+    """Factor in [0.6, 1], lower for each head word besides the period, such as a segment's name."""
     own = {*wanted.terms, *label_words(passage.chunk.title)}
     extra = [
         word for word in label_words(blanked(head, periods_in(head))) if word not in _DULL and word not in own
@@ -365,7 +365,7 @@ def _head_extra(head: str, wanted: ParsedQuestion, passage: Passage) -> float:
 
 
 def _kind_fit(passage: Passage, cell: Cell, item: LineItem) -> float:
-    """Penalty if an amount is wanted and the cell is a percentage."""
+    """Factor: 0.3 if an amount is wanted and the cell is a percentage, else 1."""
     percent = "%" in text_of(passage, cell.start, min(cell.end + 2, passage.chunk.end_offset))
     percent = percent or bool(_PERCENT_HEAD.search(cell.head))
     rate = "rate" in item.name

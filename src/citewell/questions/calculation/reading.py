@@ -2,9 +2,8 @@
 
 In: "365 * average inventory between FY2018 and FY2019 / COGS" with the period asked for, or "What is
 the change in Appliances from 2018 to 2019?". Out: trees. The first unknown word in a formula raises
-:class:`NotArithmetic`: nothing is guessed. Labels are extracted by fixed patterns; whether a
-table has such a row is checked elsewhere, and only a row with this label will do. Independent of
-passages.
+:class:`NotArithmetic`: nothing is guessed. Labels are extracted by fixed patterns; whether a table has such a
+row is checked elsewhere, and only a row with this label will do. Independent of passages.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 In: an item (a line item or a row label) in a period, passages. Out: :class:`Operand` values, cells of the
 named item in the named period; whether several can be combined in one calculation; and results with the full
 calculation shown. The writer selects by these rules, and the checker enforces them from question, claim and
-quotes alone. Doubtful operands are rejected: a missing result costs an answer, a wrong one costs
-trust.
+quotes alone. Doubtful operands are rejected: a missing result costs an answer, a wrong one costs trust.
 """
 
 from __future__ import annotations
