@@ -1,9 +1,9 @@
-"""A question split into aspects, each of which stands alone.
+"""Split a question into self-contained aspects.
 
-In: a question. Out: its aspects, in order, at least one: what :mod:`.splitting` cuts it into, each with the
-names, the period or the clause before it that it needs to be understood. A question whose answer is worked
-out from cited numbers (a ratio, a growth rate, an average) becomes its operands, one line item in one period
-each, because those are what a document can be quoted for. Knows nothing about passages or whether anything
+In: a question. Out: its aspects, in order, at least one: the pieces cut by :mod:`.splitting`, each with the
+names, period or previous clause needed to understand it. A question whose answer is calculated from
+cited numbers (a ratio, a growth rate, an average) becomes its operands, one line item in one period
+each, because those are what a document can be quoted for. Independent of passages and of whether anything
 can be answered.
 """
 
@@ -30,7 +30,7 @@ _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|th
 
 
 def split_aspects(question: str) -> tuple[str, ...]:
-    """The aspects of ``question``: at least one, at most MAX_ASPECTS (then the question stays whole)."""
+    """The aspects of ``question``: at least one, at most MAX_ASPECTS (a question with more stays whole)."""
     whole = " ".join(question.split())
     if worked := calculator().parts(whole):
         return worked if len(worked) <= MAX_ASPECTS else (whole,)
@@ -48,7 +48,7 @@ def _pieces(asked: str) -> list[str]:
     if not cut:
         return [asked]
     if _WHO.match(asked) and any(_PERSON.search(piece) for piece in cut[1:]):
-        # "Who leads Acme, and how old is she?": she is the answer, not a name that the question has.
+        # "Who leads Acme, and how old is she?": "she" is the answer, not a name in the question.
         told = [_told(piece, cut[0]) for piece in cut[1:]]
         if not all(told) or {"he", "she"} <= _people(asked):
             return [asked]
@@ -57,12 +57,12 @@ def _pieces(asked: str) -> list[str]:
 
 
 def _told(piece: str, first: str) -> str:
-    """``piece`` with the role that ``first`` asks for where a person is meant; "" where that is not sure."""
+    """``piece`` with its personal pronoun replaced by the role ``first`` asks for; "" if uncertain."""
     asks = _ROLE.match(first)
     people = _people(piece)
     if not asks or len(people) > 1:
         return "" if people else piece
-    # "Who is the head of Acme and when did they open?": of one person, they are the company.
+    # "Who is the head of Acme and when did they open?": if one person is asked for, "they" is the company.
     if people == {"they"} and asks["be"].lower() in ("is", "was"):
         return piece
     role = _undated(asks["role"])
@@ -74,7 +74,7 @@ def _people(text: str) -> set[str | None]:
 
 
 def _undated(role: str) -> str:
-    """``role`` without the time at its end, which need not be the time that the next piece asks about."""
+    """``role`` without a time at its end, which need not apply to the next piece."""
     kept = role
     while (found := periods_in(kept)) and found[-1].end == len(kept):
         kept = kept[: found[-1].start].rstrip(" ,")
@@ -84,17 +84,17 @@ def _undated(role: str) -> str:
 
 
 def _stand_alone(part: str, whole: str, asked: Sequence[str]) -> str:
-    """Names and periods of the whole that a part leaves out are carried over in brackets."""
+    """``part`` with names and periods of the whole question that it omits, added in brackets."""
     mine, all_of_it = read_question(part), read_question(whole)
     carried = []
-    # A first word has its capital for that.
+    # The first word is capitalised anyway.
     names = [name for name in all_of_it.names if not whole.startswith(name)]
     if not mine.names and names:
         name = names[0]
         firsts = (_ROLE.match(_first(sentence)) for sentence in asked)
         roles = [_undated(first["role"]) for first in firsts if first]
         replaced = False
-        # A pronoun that is left in a part with the role put into it is not the name's.
+        # A pronoun left in a part that has the role inserted does not refer to the name.
         if _ROLE.match(part) or not any(role in part for role in roles):
             part, replaced = _name_for_pronoun(part, name)
         carried += [] if replaced else [name]

@@ -1,8 +1,8 @@
-"""The port of everything that knows statements and arithmetic: line items, ratios, worked-out results.
+"""Port for statements and arithmetic: line items, ratios, calculated results.
 
-:func:`calculator` is the one place that names an implementation. To do without one, delete the folder
+Only :func:`calculator` names an implementation. To do without one, delete the folder
 ``calculation/`` and return a plain :class:`Calculator` there: questions are then read by their words alone,
-no table is read as a statement, and nothing is worked out.
+no table is read as a statement, and nothing is calculated.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Mention(Record, frozen=True, kw_only=True):
-    """An item or a ratio as a question names it. ``of``: the items that a ratio is made of ("A or B": either
-    will do)."""
+    """An item or ratio as named in a question. ``of``: the items that a ratio is calculated from ("A or B":
+    either will do)."""
 
     name: str
     start: int
@@ -30,7 +30,7 @@ class Mention(Record, frozen=True, kw_only=True):
 
 
 class Named(Record, frozen=True, kw_only=True):
-    """What a text names: ``places`` are where it names ``statements``, words that ask for no value."""
+    """What a text names. ``places``: spans where it names ``statements``, which do not ask for a value."""
 
     items: tuple[Mention, ...] = ()
     formulae: tuple[Mention, ...] = ()
@@ -39,7 +39,7 @@ class Named(Record, frozen=True, kw_only=True):
 
 
 class Result(Record, frozen=True, kw_only=True):
-    """``working`` is the calculation in numbers as they are printed, ``reasoning`` the same in words."""
+    """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words."""
 
     what: str
     working: str
@@ -49,51 +49,51 @@ class Result(Record, frozen=True, kw_only=True):
 
 
 class Calculator:
-    """Knows no statements and works nothing out: what every method does until another is put in its place."""
+    """The default implementation, which knows no statements and calculates nothing."""
 
     def named_in(self, text: str) -> Named:
         """The line items, ratios and statements that ``text`` names."""
         return Named()
 
     def parts(self, question: str) -> tuple[str, ...]:
-        """Aspects that ask for what the answer of ``question`` is worked out from; () when nothing is."""
+        """Aspects asking for the operands of the answer to ``question``; () if it is not calculated."""
         return ()
 
     def printed(self, wanted: ParsedQuestion) -> list[str]:
-        """What statements call the items asked for, and what they are called themselves."""
+        """Printed labels of the items asked for, and titles of the statements."""
         return []
 
     def cells(
         self, wanted: ParsedQuestion, passages: Sequence[Passage]
     ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
-        """Each asked item in each asked period with its cells, best first."""
+        """Each requested item in each requested period with its cells, best first."""
         return []
 
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-        """Cells that are all of what is asked for, or all that it is worked out from; else []."""
+        """All cells asked for, or all operands of the calculation asked for; else []."""
         return []
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
     ) -> tuple[Result, ...]:
-        """What ``question`` asks to be worked out, as far as all operands are among ``found``."""
+        """Results of the calculations ``question`` asks for whose operands are all among ``found``."""
         return ()
 
     def is_answer(self, question: str, results: int) -> bool:
-        """Whether so many results are what ``question`` asks for, not what its answer is to be seen from."""
+        """Whether this many results answer ``question`` directly, rather than being inputs to its answer."""
         return False
 
     def recalculated(
         self, claim: DraftClaim, question: str, cited: Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
     ) -> str | None:
-        """Why a claim that is a calculation is not what the ``cited`` stretches give, "" where it is; None
-        for a claim that is no calculation asked for."""
+        """Why a calculation in a claim does not follow from the ``cited`` spans, "" if it does; None for a
+        claim that is not a calculation asked for."""
         return None
 
 
 @cache
 def calculator() -> Calculator:
-    """The calculator that questions are read with."""
+    """The calculator used to read questions."""
     from citewell.questions.calculation.statements import StatementCalculator
 
     return StatementCalculator()

@@ -1,10 +1,9 @@
-"""What answers an aspect: cells, rows or sentences of the passages, the same for the gate and the writer.
+"""Find what answers an aspect: cells, rows or sentences of passages, the same for the gate and the writer.
 
-In: what is wanted, passages, an extractor. Out: answers, best first, none when nothing answers. A value of a
-statement is read from its cell; words from sentences that the extractor points at, widened to what can be
-quoted (a sentence with the one its pronoun refers to, a line with the words that lead up to it); a row when
-it fits the words better. What speaks of another period or of another thing in the asked one's place, or gives
-no number where one is asked, is left out.
+In: the parsed question, passages, an extractor. Out: answers, best first, none if nothing answers. A
+statement value is read from its cell; text from sentences that the extractor selects, widened to what can be
+quoted (a sentence with the one its pronoun refers to, a line with its lead-in); a row if it fits better. Text
+about another period or subject than asked, or without a number where one is asked, is left out.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ _TABULAR = 0.7
 MAX_SENTENCES = 3
 SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
-BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
+BESIDE = 0.5  # minimum fraction of the best answer's probability for a further answer
 STRICT_PERIOD = 0.35
 MOST_JUDGED = 12
-"""Stretches and rows that the answer check reads for one part of a question."""
-FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
+"""Sentences and rows that the answer check reads for one part of a question."""
+FEWEST_ECHOED = 3  # minimum words of a question for a sentence to count as merely repeating it
 
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
@@ -62,8 +61,8 @@ _NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
 
 
 class SentenceAnswer(Record, frozen=True, kw_only=True):
-    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own. ``lead`` is the
-    line that leads up to the list whose item it is, where other items stand between them."""
+    """``[start, end)`` in the document; ``probability`` that it answers, by the extractor or the answer
+    check. ``lead`` is the lead-in of its list if other items come between."""
 
     passage: Passage
     start: int
@@ -84,7 +83,7 @@ def find_evidence(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> tuple[Answer, ...]:
-    """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () when nothing answers."""
+    """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () if nothing answers."""
     if cells := calculator().evidence(wanted, passages):
         return tuple(cells)
     pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
@@ -96,7 +95,7 @@ def find_evidence(
 
 
 def _keyed(wanted: ParsedQuestion, answer: Answer) -> Answer:
-    """A cell with those beside it that tell its row from other rows of the label."""
+    """The answer; a cell also gets the cells that distinguish its row from others with the same label."""
     if isinstance(answer, SentenceAnswer):
         return answer
     return msgspec.structs.replace(answer, keys=named_cells(wanted.question, answer.passage, answer.row))
@@ -115,9 +114,9 @@ def find_pointed(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
-    """At most MAX_SENTENCES sentences and rows, best first, near-equal ones once. The ``check`` weighs what
-    the extractor points at; without it what stands in a passage whose no-answer probability is above
-    ``max_no_answer`` is left out."""
+    """At most MAX_SENTENCES sentences and rows, best first, without near-duplicates. The ``check`` rescores
+    what the extractor selects; without it, passages whose no-answer probability is above ``max_no_answer``
+    are left out."""
     found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
     return choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
 
@@ -130,7 +129,7 @@ def find_stretches(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
-    """Sentences and rows that may answer, likeliest first, those under the border too."""
+    """Sentences and rows that may answer, most likely first, including those below the threshold."""
     mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
     if not mine:
         return []
@@ -154,12 +153,12 @@ def find_stretches(
 
 
 def choose(wanted: ParsedQuestion, found: Sequence[Answer], least: float, limit: int) -> list[Answer]:
-    """Of what was found, best first, at most ``limit`` that are at least as sure as ``least`` and differ."""
+    """At most ``limit`` different answers of those found, best first, with probability ``least`` or more."""
     kept: list[Answer] = []
     for answer in found:
         if sure(answer) < least:
             break
-        # Beside the best one only what holds as much of the question.
+        # After the best one, keep only answers that contain as much of the question.
         fits = not kept or (
             sure(answer) >= BESIDE * sure(kept[0])
             and len(_held(wanted, answer)) >= len(_held(wanted, kept[0]))
@@ -172,7 +171,7 @@ def choose(wanted: ParsedQuestion, found: Sequence[Answer], least: float, limit:
 
 
 def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list[Answer]:
-    """The most promising, each as sure as the check makes it."""
+    """The MOST_JUDGED most promising answers, with the check's probabilities."""
     first = sorted(found, key=lambda answer: -round(sure(answer) * (answer.passage.relevance or 0.0), 6))
     first = first[:MOST_JUDGED]
     weights = check.weigh(question, [_candidate(answer) for answer in first])
@@ -195,18 +194,18 @@ def _candidate(answer: Answer) -> Candidate:
 
 
 def framed(heads: Iterable[str], said: str) -> str:
-    """What is said under its title and headings, each once and none that it holds itself: a limit is of
-    hotels only by its heading."""
+    """The text under its title and headings, each once and none that it already contains: only its heading
+    may say that a limit is for hotels."""
     return "\n".join([*(head for head in dict.fromkeys(heads) if head and head not in said), said])
 
 
 def sure(answer: Answer) -> float:
-    """The probability that it answers; 0 where no extractor gave one."""
+    """The probability that it answers; 0 if there is none."""
     return answer.probability or 0.0
 
 
 def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed, *, needs: bool) -> SentenceAnswer | None:
-    """``needs``: it has a number or date where one is asked for, which the extractor alone does not see."""
+    """With ``needs``, require a number or date if one is asked for, which the extractor alone misses."""
     text = passage.chunk.content[at.start : at.end]
     beside = _echoes(wanted, text) or of_another(wanted, text)
     fit = 0.0 if beside else _fits(wanted, passage, text, needs=needs)
@@ -224,13 +223,13 @@ def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed, *, needs: b
 
 
 def _echoes(wanted: ParsedQuestion, text: str) -> bool:
-    """It holds the question word for word, as a manual's example or a planted text does."""
+    """Whether the text contains the question word for word, as a manual's example or planted text does."""
     asked = _WORD.findall(wanted.question.lower())
     return len(asked) >= FEWEST_ECHOED and " ".join(asked) in " ".join(_WORD.findall(text.lower()))
 
 
 def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer | None:
-    """The row whole when it says something by itself, else the cell that the likeliest span lies in."""
+    """The whole row if it is self-explanatory, else the cell that contains the most likely span."""
     best = max(reading.candidates, key=lambda span: span.probability, default=None)
     cell = row.cell_at(best.start, best.end) if best and not row.says else None
     values = [cell] if cell else [each for _, _, each in row.cells]
@@ -242,12 +241,12 @@ def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer 
 
 
 def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
-    """A row about another setting than the asked one says nothing about it."""
+    """Whether the text has one of the identifiers asked for: a row about another setting does not answer."""
     return not wanted.codes or any(code in text for code in wanted.codes)
 
 
 def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -> float:
-    """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
+    """1 if the sentence may answer, less if its period matches only by company convention, 0 if not."""
     named = periods_in(text)
     plain = blanked(_FOOTNOTE.sub("", text), named)
     shape = _NEEDS.get(wanted.ask) if needs else None
@@ -267,13 +266,13 @@ def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -
 
 
 def _not_compared(text: str, named: Sequence[Period]) -> tuple[Period, ...]:
-    """The periods a sentence speaks of: "rose to 5 compared to 4 in fiscal 2021" is not about 2021."""
+    """The periods a sentence is about: "rose to 5 compared to 4 in fiscal 2021" is not about 2021."""
     compared = _COMPARED.search(text)
     return tuple(found for found in named if compared is None or found.start < compared.start())
 
 
 def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
-    """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
+    """Whether a sentence states a value: a number outside its periods, and the item asked for."""
     said = {mention.name for mention in calculator().named_in(plain).items}
     return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
 
@@ -290,13 +289,13 @@ def _alike(one: Answer, other: Answer) -> bool:
         and start < to
         and from_ < end
     )
-    # Rows of one table share words and say different things.
+    # Rows of one table share words but state different things.
     rows = isinstance(one, CellAnswer) or isinstance(other, CellAnswer)
     return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
 
 
 def _told_better(wanted: ParsedQuestion, answer: Answer, other: Answer) -> bool:
-    """Whether another cell holds what this one holds of the question, and more of it."""
+    """Whether another cell contains everything of the question that this one does, and more."""
     return (
         isinstance(answer, CellAnswer)
         and isinstance(other, CellAnswer)
@@ -306,7 +305,7 @@ def _told_better(wanted: ParsedQuestion, answer: Answer, other: Answer) -> bool:
 
 
 def _held(wanted: ParsedQuestion, answer: Answer) -> frozenset[str]:
-    """The asked words that it holds: of a cell, its label and head, not the values beside it."""
+    """The question words it contains; for a cell, in its label and head, not in neighbouring values."""
     said = place_of(answer)[2]
     if isinstance(answer, CellAnswer):
         said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
@@ -314,7 +313,7 @@ def _held(wanted: ParsedQuestion, answer: Answer) -> frozenset[str]:
 
 
 def place_of(answer: Answer) -> tuple[int, int, str]:
-    """``[start, end)`` in the document, and what stands there."""
+    """``[start, end)`` in the document, and its text."""
     if isinstance(answer, SentenceAnswer):
         return answer.start, answer.end, answer.text
     return answer.row.start, answer.row.end, text_of(answer.passage, answer.row.start, answer.row.end)

@@ -1,7 +1,7 @@
 """Whether a passage is about what a question names: its company, its document, its period.
 
-In: the :class:`ParsedQuestion` of a question and passages. Out: which passages may answer it, and what no
-passage has. Exact checks on names and periods; knows nothing about rank or models.
+In: a :class:`ParsedQuestion` and passages. Out: which passages may answer it. Exact checks on names and
+periods; independent of ranking and models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LED = re.compile(
     r"(?<![^\W\d_])(?<![^\W\d_]-)([^\W\d_][\w-]{2,63})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$",
     re.I,
 )
-_LEADS = 80  # characters before a name that may lead up to it
+_LEADS = 80  # characters examined before a name
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.I)
 _FOLLOWED = re.compile(r"(?P<owns>['\u2019]s)?\s+(?P<word>[^\W\d_][\w-]{2,})")
 _NAME = r"(?P<other>[A-Z][\w&]*(?:(?:\s+[A-Z]|-\w)[\w&]*){0,5})"
@@ -32,31 +32,31 @@ _STANDS_FOR = frozenset(
         ministry council court act society club union
     """)
 )
-"""With a capital they are written in the place of a name that was told before ("the Company")."""
+"""Words that, capitalised, stand for a name given earlier ("the Company")."""
 
 
 def usable(passages: Sequence[Passage]) -> list[Passage]:
-    """Passages over the relevance threshold that no filter set aside, in their order."""
+    """Passages above the relevance threshold that no filter set aside, in their order."""
     return [passage for passage in passages if passage.relevant and not passage.set_aside]
 
 
 def about(chunk: Chunk) -> str:
-    """What a chunk belongs to: id, title, author and context; what it says itself is not in here."""
+    """What a chunk belongs to: document id, title, author and context, without its own content."""
     return f"{chunk.document_id}\n{chunk.title}\n{chunk.author}\n{chunk.context}"
 
 
 def names_held(wanted: ParsedQuestion, chunk: Chunk) -> bool:
-    """Whether the chunk, or what it belongs to, has one of the names; True when none is asked."""
+    """Whether the chunk, or what it belongs to, has one of the names; True if none is asked for."""
     return not wanted.names or any(
         name_occurs(name, about(chunk)) or name_occurs(name, chunk.content) for name in wanted.names
     )
 
 
 def of_another(wanted: ParsedQuestion, text: str) -> str:
-    """The other thing that ``text`` names where the question names its own, in the same words ("captain of
-    the Alcyon" for "captain of the Triton", "the Alder plant" for "the Birch plant"), or "".
+    """The other name that ``text`` has where the question has its own, with the same words around it
+    ("captain of the Alcyon" for "captain of the Triton", "the Alder plant" for "the Birch plant"), or "".
 
-    A text that has the asked name, or no name in its place ("the ship", "the Company"), is of no other.
+    Returns "" for a text with the name asked for, or no name in its place ("the ship", "the Company").
     """
     question, text = _plain(wanted.question), _plain(text)
     for name in map(_plain, wanted.names):
@@ -73,13 +73,13 @@ def of_another(wanted: ParsedQuestion, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without accents: Zurich is Z\u00fcrich."""
+    """Remove accents: Zurich matches Z\u00fcrich."""
     return "".join(ch for ch in unicodedata.normalize("NFKD", text) if not unicodedata.combining(ch))
 
 
-@lru_cache(maxsize=1024)  # asked of each sentence
+@lru_cache(maxsize=1024)  # called for every sentence
 def _places(name: str, question: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns of the words that stand around ``name`` in ``question``, with any name between them."""
+    """Patterns for the words around ``name`` in ``question``, with any name between them."""
     return tuple(map(re.compile, _patterns(name, question)))
 
 
@@ -92,9 +92,9 @@ def _patterns(name: str, question: str) -> Iterator[str]:
     if led and led[1].lower() not in STOP:
         words = (rf"{re.escape(led[1].removesuffix('s'))}s?", *map(re.escape, led[2].split()))
         joint = r"\s+".join(words)
-        # "The length of Africa's longest river" is of the river.
+        # "The length of Africa's longest river" is about the river.
         yield rf"\b(?i:{joint}\s+(?:(?:the|an?)\s+)?){_NAME}(?![\w'\u2019])"
-    # "The Birch Plant" is the Birch plant.
+    # "The Birch Plant" is also matched as "the Birch plant".
     for end in {at + len(name), at + max(name.rfind(" "), 0)} - {at}:
         after = _FOLLOWED.match(question, end)
         if not after or after["word"].lower() in STOP:
@@ -107,10 +107,10 @@ def _patterns(name: str, question: str) -> Iterator[str]:
 
 
 def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Passage]:
-    """Passages of the documents that carry an asked name; where none does, those that mention one.
+    """Passages of documents that carry a name asked for; if there are none, passages that mention one.
 
-    A question about one company is not answered from another's filing; one about a setting or function, by
-    what does not have its identifier.
+    A question about one company is not answered from another's filing, nor one about a setting or function
+    from text without its identifier.
     """
     if wanted.codes:
         passages = [
@@ -127,23 +127,23 @@ def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Pa
 
 
 def calendar(chunk: Chunk) -> Calendar:
-    """The fiscal calendar that the chunk's document names imply (see ``periods.calendar_of``)."""
+    """The fiscal calendar implied by the chunk's document id, title and heads (``periods.calendar_of``)."""
     heads = tuple(dict.fromkeys(cell.head for row in chunk.rows for cell in row.cells))
     return _calendar((chunk.document_id, chunk.title), heads)
 
 
 _calendar = lru_cache(maxsize=1024)(calendar_of)
 head_fit = lru_cache(maxsize=65536)(head_covers)
-"""``periods.head_covers``, remembered."""
+"""``periods.head_covers``, cached."""
 
 
 def own_periods(chunk: Chunk) -> tuple[Period, ...]:
-    """The periods that name the chunk's document."""
+    """The periods in the id and title of the chunk's document."""
     return periods_in(f"{chunk.document_id} {chunk.title}")
 
 
 def period_held(asked: Period, chunk: Chunk) -> bool:
-    """Whether the asked period occurs in the chunk's columns or text, or names its document."""
+    """Whether the period asked for occurs in the chunk's columns or text, or its document's id or title."""
     known = calendar(chunk)
     if any(head_fit(cell.head, asked, known) > 0.3 for row in chunk.rows for cell in row.cells):
         return True

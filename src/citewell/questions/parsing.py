@@ -1,7 +1,7 @@
 """What a question asks: its periods, line items, names, statement, kind and remaining words.
 
-In: one question or aspect. Out: :class:`ParsedQuestion`, by exact rules and small tables; nothing is guessed
-where nothing is named. Also the stems and names that texts are compared by. Knows nothing about passages.
+In: one question or aspect. Out: :class:`ParsedQuestion`, by exact rules and small tables; nothing unnamed is
+guessed. Also the stems and names used to compare texts. Independent of passages.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Ask(StrEnum):
 
 
 class ParsedQuestion(Record, frozen=True, kw_only=True):
-    """``items`` are line items asked for; ``formulae`` ratios; ``changes`` is set for a change over time.
+    """``items``: line items asked for; ``formulae``: ratios; ``changes``: whether it asks for a change.
 
-    ``words``: stemmed content words left when names, periods, items and filler are taken away; ``terms``: all
-    stemmed content words but names' and periods'; ``codes``: identifiers, as they are written
-    ("writer.top_p", "--port", "PYENV_DIR"). With ``either`` one of the items will do; with ``every`` each
-    year that a table shows.
+    ``words``: stemmed content words except names, periods, items and filler; ``terms``: all
+    stemmed content words except names and periods; ``codes``: identifiers as written
+    ("writer.top_p", "--port", "PYENV_DIR"). ``either``: one of the items suffices; ``every``: each
+    year that a table shows is wanted.
     """
 
     question: str
@@ -57,14 +57,14 @@ class ParsedQuestion(Record, frozen=True, kw_only=True):
 
     @property
     def by_cell(self) -> bool:
-        """Whether the answer is values of statements: items are named and little else is asked."""
+        """Whether the answer is statement values: items are named and little else is asked."""
         asked_for = self.ask in (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
         asked_for = asked_for or (self.ask is Ask.WHICH and len(self.items) > 1)
         return bool(self.items or self.formulae) and asked_for and len(self.words) <= 2
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The line items to be read: those named, else those of the formulae named; in order, once each."""
+        """The line items needed: those named, else those of the ratios named; in order, once each."""
         named = [mention.name for mention in self.items]
         if not named:
             named = [name for m in self.formulae for either in m.of for name in either.split(" or ")]
@@ -77,7 +77,7 @@ class ParsedQuestion(Record, frozen=True, kw_only=True):
 
     @property
     def left_open(self) -> bool:
-        """Whether values alone leave the question to be worked out: a ratio, a change, a yes or no."""
+        """Whether values alone do not answer it: a ratio, change, average, choice, or yes or no."""
         return self.is_ratio or self.changes or self.average or self.ask in (Ask.YES_NO, Ask.WHICH)
 
 
@@ -121,7 +121,7 @@ _AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.I)
 # --- words ----------------------------------------------------------------------------------------
 
 _PARENTHESIS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-# The country, not the pronoun.
+# The country, as opposed to the pronoun.
 _AMERICA = re.compile(r"\bU\.\s?S\.(?:\s?A\.)?|\bUSA?\b(?!\$)")
 _WORD = re.compile(r"[a-z0-9&%]+")
 STOP = frozenset(
@@ -144,7 +144,7 @@ STOP = frozenset(
 
 @lru_cache(maxsize=8192)
 def label_words(text: str) -> tuple[str, ...]:
-    """The words of a label: lower case, parentheses and apostrophes dropped, plurals cut."""
+    """The words of a label: lower case, singular, without parentheses and apostrophes."""
     named = _AMERICA.sub("usa", text)
     flat = _PARENTHESIS.sub(" ", named.lower().replace("’", "'").replace("'", ""))
     return tuple(stem(word) for word in _WORD.findall(flat.replace(" & ", " and ")))
@@ -159,7 +159,7 @@ def stem(word: str) -> str:
     return word
 
 
-# Words that ask how a value moved or that somebody has it: they need not stand by the value.
+# Words about how a value changed or who has it: they need not appear with the value.
 _LIGHT = frozenset(
     label_words(
         "grow grew growth change changed increase increased decrease decreased decline declined drop "
@@ -183,15 +183,15 @@ _NAME = re.compile(
 )
 _POSSESSIVE = re.compile(r"[’']s$")
 _TOKEN = re.compile(r"\d[\d,.]*\d(?!\w)|[\w&]+")
-# Names of settings, options, functions and variables. A hyphen alone makes none ("well-known"), nor does a
-# dot in a number or behind a capital ("U.S.", "Amazon.com").
+# Names of settings, options, functions and variables. A hyphen alone does not make one ("well-known"), nor
+# does a dot in a number or in a capitalised word ("U.S.", "Amazon.com").
 _CODE = re.compile(
     r"(?<![\w.-])(?:--[a-z][\w-]*\w|[a-z]\w*(?:\.[a-z_][\w-]*\w)+|\w*[^\W_]_[^\W_]\w*|\.[a-z][\w-]+\w)(?![\w-])"
 )
 
 
 def kind_of(question: str) -> Ask:
-    """The first kind of the table whose pattern the question shows; TEXT when none does."""
+    """The first kind in the table whose pattern matches the question; TEXT if none does."""
     return next((kind for kind, pattern in _KINDS if pattern.search(question)), Ask.TEXT)
 
 
@@ -245,7 +245,7 @@ _INSTRUCTION = re.compile(
     r"explain your|show your|if\b.+\b(?:state that|explain why|say so))\b",
     re.I | re.S,
 )
-# Questions are short and ours to cut: a sentence splitter made for prose breaks "FY2015 - FY2017 3 year".
+# Not the prose sentence splitter, which would break up "FY2015 - FY2017 3 year".
 _BORDER = re.compile(
     r"(?:(?<=[?!])|(?<=[a-z)\d]{2}\.)(?<!Inc\.)(?<!Co\.)(?<!Corp\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.))\s+(?=[A-Z\"“(])"
 )
@@ -253,13 +253,13 @@ _DEFINITION = re.compile(r"\b(?:is|are) defined as\b|^\s*define\b|^\s*calculate\
 
 
 def without_instructions(whole: str) -> list[str]:
-    """The sentences of a question but for those about the form of the answer."""
+    """The sentences of a question except those about the form of the answer."""
     sentences = [piece.strip() for piece in _BORDER.split(whole) if piece.strip()]
     return [sentence for sentence in sentences if not _INSTRUCTION.match(sentence)]
 
 
 def asking_sentences(whole: str) -> list[str]:
-    """The sentences that ask; those that neither instruct nor define when none clearly asks; at least one."""
+    """The sentences that ask; if none clearly does, those that neither instruct nor define; at least one."""
     told = without_instructions(whole)
     asking = [sentence for sentence in told if sentence.endswith("?")]
     return asking or [sentence for sentence in told if not _DEFINITION.search(sentence)] or [whole]
@@ -269,7 +269,7 @@ def asking_sentences(whole: str) -> list[str]:
 
 
 def names_in(question: str) -> tuple[str, ...]:
-    """Capitalised names: companies, people, products; without question words, metrics and months."""
+    """Capitalised names of companies, people and products, without question words, metrics and months."""
     return read_question(question).names
 
 
@@ -295,16 +295,16 @@ def _names(question: str, taken: list[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def is_no_name(word: str) -> bool:
-    """Whether a word is no name for all its capital: a question word, a metric, a month, a period."""
+    """Whether a word is not a name despite its capital: a question word, a metric, a month, a period."""
     bare = re.sub(r"[’']s?$", "", word).strip(".,&").lower()
     return bare in _NOT_NAMES or bare in STOP or bool(re.fullmatch(r"(?:fy|q)\d+|(?:10|8|20)-?[kqf]", bare))
 
 
 @lru_cache(maxsize=65536)
 def name_occurs(name: str, text: str) -> bool:
-    """Whether ``text`` (a title, an id, a passage) names ``name``, abbreviations included.
+    """Whether ``text`` (a title, an id, a passage) contains ``name``, possibly abbreviated.
 
-    "JnJ" is "JOHNSON_JOHNSON", "JPM" is "JPMORGAN", "CVS Health" is "CVSHEALTH".
+    "JnJ" matches "JOHNSON_JOHNSON", "JPM" "JPMORGAN", "CVS Health" "CVSHEALTH".
     """
     words = re.findall(r"[a-z0-9]+", text.lower())
     wanted = re.findall(r"[a-z0-9]+", re.sub(r"[’']s?\b", "", name.lower()))

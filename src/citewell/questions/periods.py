@@ -1,7 +1,7 @@
-"""Periods as questions, column heads and prose name them: FY2018, Q2 2023, "as of May 31, 2018".
+"""Periods as named in questions, column heads and prose: FY2018, Q2 2023, "as of May 31, 2018".
 
-In: text. Out: :class:`Period` values with their offsets; how well a column head covers an asked
-period under a company's fiscal calendar. Knows nothing about tables, passages or what is asked.
+In: text. Out: :class:`Period` values with their offsets; how well a column head matches a requested
+period under a company's fiscal calendar. Independent of tables, passages and questions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MONTHS = str.split("""
     january february march april may june july august september october november december
 """)
 _MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in MONTHS) + r"|sept\.?"
-EARLY = 5  # a fiscal year that ends by May is named by some after the year it began in
+EARLY = 5  # a fiscal year that ends by May may be named after the year it began in
 _YEAR = r"(?:19|20)\d\d"
 _ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
@@ -67,9 +67,9 @@ _CHANGE = re.compile(r"change|\bvs\.?\b|versus|variance|increase|decrease|growth
 
 
 class Period(Record, frozen=True, kw_only=True):
-    """``months`` is the length of a span (3, 6, 9, 12), None for an instant or where it is not said.
+    """``months`` is the length of a span (3, 6, 9, 12), None for an instant or if not stated.
 
-    ``month`` and ``day`` are of its last day where one is named; ``start`` and ``end`` lie in the text.
+    ``month`` and ``day`` are those of its last day, if named; ``start`` and ``end`` are offsets in the text.
     """
 
     year: int
@@ -82,7 +82,7 @@ class Period(Record, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """``FY2018``, ``Q2 FY2018`` or the date as written: stands alone in an aspect."""
+        """``FY2018``, ``Q2 FY2018`` or the date, such as ``May 31, 2018``: self-contained in an aspect."""
         if self.month is not None:
             day = f" {self.day}," if self.day else ""
             return f"{MONTHS[self.month - 1].capitalize()}{day} {self.year}"
@@ -90,16 +90,16 @@ class Period(Record, frozen=True, kw_only=True):
 
 
 class Calendar(Record, frozen=True, kw_only=True):
-    """A company's fiscal year: the month it ends in, and what it adds to the calendar year of that end.
+    """A company's fiscal year: the month it ends in, and its number minus the calendar year of that end.
 
-    ``offset`` is -1 where the year that ends in January 2023 is called fiscal 2022.
+    ``offset`` is -1 if the year that ends in January 2023 is called fiscal 2022.
     """
 
     end_month: int = 12
     offset: int = 0
 
     def fiscal(self, year: int, month: int) -> tuple[int, int]:
-        """(fiscal year, quarter) of a date; a date in the first days after a quarter belongs to it."""
+        """(fiscal year, quarter) of a month."""
         ahead = (month - self.end_month) % 12
         fiscal_year = year + (1 if month > self.end_month else 0)
         return fiscal_year + self.offset, 4 if ahead == 0 else (ahead + 2) // 3
@@ -146,7 +146,7 @@ def _length(match: re.Match[str]) -> int:
 
 
 def _with_length(found: Period, spans: Sequence[tuple[int, int]]) -> Period:
-    """ "Three months ended March 31, 2022 and 2021": the span before governs every date after it."""
+    """ "Three months ended March 31, 2022 and 2021": a span applies to every date after it."""
     before = bisect_right(spans, found.start, key=lambda span: span[0])
     if not before or found.quarter:
         return found
@@ -154,14 +154,14 @@ def _with_length(found: Period, spans: Sequence[tuple[int, int]]) -> Period:
 
 
 def calendar_of(names: Iterable[str], heads: Iterable[str]) -> Calendar:
-    """The fiscal calendar that a document's own names (title, id) and its newest column imply.
+    """The fiscal calendar implied by a document's own names (title, id) and its newest column.
 
-    "2024Q2" whose newest column is July 29, 2023 has a year that ends in January 2024. Without a
-    named period or a dated column: the calendar year.
+    "2024Q2" with the newest column July 29, 2023 has a fiscal year that ends in January 2024. Without a
+    named period or a dated column, it is the calendar year.
     """
     named = [found for name in names for found in periods_in(name)]
     own = next((found for found in named if found.month is None), None)
-    # "For the fiscal year ended January 28, 2023" in a title says it outright.
+    # "For the fiscal year ended January 28, 2023" in a title states it explicitly.
     told = next((found for found in named if found.month is not None and found.months == 12), None)
     dates = [found for head in heads for found in periods_in(head) if found.month is not None]
     if own is None or own.quarter is None:
@@ -175,12 +175,12 @@ def calendar_of(names: Iterable[str], heads: Iterable[str]) -> Calendar:
         return Calendar(end_month=end_month)
     year, _ = Calendar(end_month=end_month).fiscal(newest.year, newest.month)
     gap = own.year - year
-    # A month past the year's end (a 52-week year that ends on January 1) or an old document: no offset.
+    # A year end just past the month (a 52-week year ending on January 1) or an old document: no offset.
     return Calendar(end_month=end_month, offset=gap) if gap in (-1, 0) else Calendar()
 
 
 def head_covers(head: str, asked: Period, calendar: Calendar) -> float:
-    """How well a column under ``head`` is the asked period: 1 exact, lower when inferred, 0 not it."""
+    """How well a column under ``head`` matches the requested period: 1 exact, lower if inferred, 0 not."""
     found = periods_in(head)
     if not found or _CHANGE.search(head):
         return 0.0
@@ -190,7 +190,7 @@ def head_covers(head: str, asked: Period, calendar: Calendar) -> float:
 
 
 def covers(found: Period, asked: Period, calendar: Calendar) -> float:
-    """How well ``found`` is the asked period (see :func:`head_covers`)."""
+    """How well ``found`` matches the requested period (see :func:`head_covers`)."""
     if asked.month is not None and found.month is not None:
         same = (asked.year, asked.month) == (found.year, found.month)
         return 1.0 if same and (None in (asked.day, found.day) or asked.day == found.day) else 0.0
@@ -204,13 +204,13 @@ def covers(found: Period, asked: Period, calendar: Calendar) -> float:
     if found.months not in (None, 12):
         return 0.0
     if year == asked.year:
-        # An instant inside the year (a quarter's end) is not the year's end.
+        # A date within the year (a quarter's end) is not the year's end.
         return 1.0 if quarter == 4 else 0.4
     return 0.5 if found.year == asked.year and quarter == 4 else 0.0
 
 
 def _by_custom(found: Period, asked: Period, calendar: Calendar) -> float:
-    """A year that ends in January 2023 is "fiscal 2022" to some and FY2023 to others: weak, for prose."""
+    """A weak match, for prose: a year ending in January 2023 is "fiscal 2022" to some, FY2023 to others."""
     one_less = found.year == asked.year - 1 and calendar.end_month <= EARLY
     # Its fourth quarter ends with the year.
     same = found.quarter == asked.quarter or (asked.quarter is None and found.quarter == 4)
@@ -223,7 +223,7 @@ def _named(found: Period, asked: Period) -> float:
     if asked.quarter == found.quarter:
         return 0.0 if asked.quarter is None and found.months in (3, 6, 9) else 1.0
     if asked.quarter is not None and found.quarter is None:
-        # A bare year under a quarter's table ("Three months ended March 31" above "2021").
+        # A bare year in a quarterly table ("Three months ended March 31" above "2021").
         return {None: 0.4, 3: 0.8}.get(found.months, 0.0)
     return 0.0
 
@@ -239,7 +239,7 @@ _RANGE = re.compile(
 
 
 def ordered(periods: Sequence[Period]) -> list[Period]:
-    """The earliest first."""
+    """Sorted, earliest first."""
     return sorted(periods, key=lambda p: (p.year, p.quarter or 0, p.month or 0, p.day or 0))
 
 
@@ -249,12 +249,12 @@ def year_before(period: Period) -> Period:
 
 
 def with_year_before(periods: Sequence[Period]) -> list[Period]:
-    """Two periods to compare, the earlier first, where one or two are named."""
+    """The periods to compare, earliest first; a single one is preceded by the year before."""
     return [year_before(periods[0]), periods[0]] if len(periods) == 1 else ordered(periods)
 
 
 def years_meant(asked: str, periods: Sequence[Period]) -> list[Period]:
-    """ "FY2015 - FY2017" and "3 year average" take the years between; "2015 and 2017" does not."""
+    """ "FY2015 - FY2017" and "3 year average" include the years between; "2015 and 2017" does not."""
     years = ordered(periods)
     first, last = years[0], years[-1]
     plain = all(p.quarter is None and p.month is None for p in years)

@@ -1,8 +1,7 @@
-"""What of a passage can be quoted: a sentence with the one its pronoun refers to, a line with the words that
-lead up to it, and the heading that either stands under.
+"""What can be quoted from a passage: a sentence with the one its pronoun refers to, a line with its
+lead-in, and the heading above either.
 
-In: a chunk and what an extractor points at in it. Out: stretches of its content. Knows nothing about
-questions.
+In: a chunk and the spans an extractor selects in it. Out: stretches of its content. Independent of questions.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from citewell.core.records import Chunk, Record
 from citewell.core.sentences import list_lead, sentence_spans
 
 MOST_LED, MOST_LED_CHARACTERS = 4, 400
-"""Lines between a line and the words that lead up to it, and characters of it all."""
+"""Maximum lines from a line to its lead-in, and characters in total."""
 LEAST_SENTENCE, LEAST_LINE = 4, 6
-"""Words of a sentence; and of a line that no full stop ends, in a text without pages: on a page it may be the
-torn half of one."""
+"""Minimum words of a sentence, and of a line without a full stop in a text without pages: on a page it may
+be half of a sentence."""
 
 _PRONOUN = re.compile(
     r"(?:It|They|This|These|Those|That|Such|He|She|Its|Their|His|Her|Both|Neither|The (?:former|latter|same)|"
@@ -31,8 +30,8 @@ _LEADS = re.compile(r"[:：]$|\bfor example,?$", re.I)
 
 
 class Pointed(Record, frozen=True, kw_only=True):
-    """``[start, end)`` in the chunk's content, and the line that leads up to it from further above; ``share``
-    of an answer's probability."""
+    """``[start, end)`` in the chunk's content; ``share`` of an answer's probability; ``lead``: its lead-in if
+    further above."""
 
     start: int
     end: int
@@ -41,9 +40,9 @@ class Pointed(Record, frozen=True, kw_only=True):
 
 
 def pointed_at(chunk: Chunk, reading: Reading) -> list[Pointed]:
-    """Stretches that hold spans of ``reading``, in the order they stand; each stretch once."""
+    """Stretches that contain spans of ``reading``, in text order; each stretch once."""
     content = chunk.content
-    # The context was read too, because a sentence seldom names its company; it is never quoted.
+    # The extractor also reads the context, since sentences rarely name their company; it is never quoted.
     shift = len(chunk.in_context) - len(content)
     inside = [span for span in reading.candidates if span.end > shift]
     total = sum(span.probability for span in inside) or 1.0
@@ -53,7 +52,7 @@ def pointed_at(chunk: Chunk, reading: Reading) -> list[Pointed]:
         mine = [span for span in inside if start + shift < span.end and span.start < end + shift]
         if not mine:
             continue
-        # Spans compete for one answer; a stretch has what its spans have together.
+        # Spans compete for one answer; a stretch gets the sum of its spans.
         share = (1.0 - reading.no_answer) * sum(span.probability for span in mine) / total
         found = _stretch(chunk, spans, at, share)
         if found is not None and share > (
@@ -64,7 +63,7 @@ def pointed_at(chunk: Chunk, reading: Reading) -> list[Pointed]:
 
 
 def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: float) -> Pointed | None:
-    """The sentence with what it refers to, or the line with what leads up to it; None for what is neither."""
+    """The sentence with its antecedent, or the line with its lead-in; None if it is neither."""
     content = chunk.content
     start, end = spans[at]
     text = content[start:end]
@@ -87,7 +86,7 @@ def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: flo
 
 
 def _antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:
-    """Where the sentence begins that this one's pronoun refers to, when they share a paragraph."""
+    """Start of the sentence (in the same paragraph) that this one's pronoun refers to, else its own start."""
     first = at
     while first and at - first < 2 and _PRONOUN.match(content, spans[first][0]):
         if "\n" in content[spans[first - 1][1] : spans[first][0]]:
@@ -97,7 +96,7 @@ def _antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:
 
 
 def _lead(content: str, spans: Sequence[tuple[int, int]], at: int) -> int | None:
-    """Where the words begin that lead up to a line of a list or a command; None when nothing near does."""
+    """Start of the lead-in of a list line or command; None if there is none nearby."""
     for before in range(at - 1, max(-1, at - 1 - MOST_LED), -1):
         start, end = spans[before]
         if "\t" in content[start:end] or spans[at][1] - start > MOST_LED_CHARACTERS:
@@ -108,7 +107,7 @@ def _lead(content: str, spans: Sequence[tuple[int, int]], at: int) -> int | None
 
 
 def _led(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:
-    """Where the lines end that a line leads up to: at the first that ends like a sentence, or soon."""
+    """End of the lines introduced by a lead-in: the first that ends like a sentence, within the limits."""
     last = spans[at][1]
     for start, end in spans[at + 1 : at + 1 + MOST_LED]:
         if "\t" in content[start:end] or end - spans[at][0] > MOST_LED_CHARACTERS:
@@ -125,7 +124,7 @@ def _heads(text: str, chunk: Chunk) -> bool:
 
 
 def heading_above(content: str, start: int) -> str:
-    """The nearest line above ``start`` that stands alone and ends no sentence; "" where there is none."""
+    """The nearest short line above ``start`` that does not end a sentence; "" if none, or if a list item."""
     for line in reversed(content[:start].split("\n")[:-1]):
         words = line.strip()
         if 0 < len(words) <= MAX_HEADING and "\t" not in words and not _ENDING.search(words):

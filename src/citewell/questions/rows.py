@@ -1,10 +1,10 @@
-"""Answers that stand in rows of tables: the row that is asked for, the column of the asked period.
+"""Answers in table rows: the row asked for, the column of the period asked for.
 
-In: what is wanted and passages with rows. Out: :class:`CellAnswer` values, best first: where the label and
-the cell stand, and how sure the match is; the rows most likely to be about the question, each as a line of
-words that a reader of sentences understands; and which cells tell rows of one label apart ("Europe | 2023 |
-410", "Europe | 2024 | 455"). Values are never computed, converted or joined from different rows. Knows
-nothing about how an answer is worded.
+In: the parsed question and passages with rows. Out: :class:`CellAnswer` values, best first, with the places
+of label and cell and a match score; the rows most likely to be about the question, each as a line of
+text for models that read sentences; and which cells distinguish rows with the same label ("Europe | 2023 |
+410", "Europe | 2024 | 455"). Values are never computed, converted or combined from different rows.
+Independent of how an answer is worded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from citewell.questions.periods import MONTHS, Period, covers, periods_in
 MIN_ROW_SCORE = 0.6
 MOST_ROWS = 12
 LEAST_WORDS, MOST_CHARACTERS = 3, 400
-MOST_KEY = 60  # characters of a cell that tells rows apart
+MOST_KEY = 60  # maximum characters of a cell that distinguishes rows
 
 CHANGE_HEAD = re.compile(r"change|\bvs\.?\b|versus|variance|increase|decrease|growth|compared", re.I)
 _LONGER = re.compile(r"\b(?:six|nine|twelve|full[- ]year|year[- ]to[- ]date|ytd|years? ended)\b", re.I)
@@ -30,11 +30,11 @@ _PERCENT = re.compile(r"%|percent|change|vs\.?", re.I)
 
 
 class CellAnswer(Record, frozen=True, kw_only=True):
-    """A value and the label that says what it is. ``cell`` is None when the whole row is quoted.
+    """A value and its label. ``cell`` is None if the whole row is quoted.
 
     ``keys`` are other cells of the row that the question names, quoted with its label. ``score`` in [0, 1]
-    orders answers; it is a product of matches, not a probability. ``probability`` that it answers is set
-    where an extractor pointed at it.
+    orders answers; it is a product of match scores, not a probability. ``probability`` that it answers is
+    set if an extractor selected it.
     """
 
     passage: Passage
@@ -46,20 +46,20 @@ class CellAnswer(Record, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """The same place of the same document version, whichever chunk it was read from."""
+        """Identifies the place in the document version, whichever chunk it was read from."""
         at = self.cell or self.row
         return (self.passage.chunk.document_version, at.start, at.end)
 
 
 def text_of(passage: Passage, start: int, end: int) -> str:
-    """The document's text at ``[start, end)``, read from the chunk that holds it."""
+    """The document's text at ``[start, end)``, read from the chunk that contains it."""
     base = passage.chunk.start_offset
     return passage.chunk.content[start - base : end - base]
 
 
 def label_span(passage: Passage, row: Row) -> tuple[int, int]:
-    """Where the row's label stands: in a row above, or from the row's start to its first cell, white space
-    cut."""
+    """Span of the row's label: in a row above, or between the row's start and its first cell, without
+    surrounding white space."""
     if row.label_start >= 0:
         return row.label_start, row.label_start + len(row.label)
     end = min((cell.start for cell in row.cells), default=row.end)
@@ -71,31 +71,31 @@ def label_span(passage: Passage, row: Row) -> tuple[int, int]:
 
 
 def whole(passage: Passage, row: Row) -> bool:
-    """Whether the row and its label lie inside the chunk, so that they can be quoted from it."""
+    """Whether the row and its label are inside the chunk, so that they can be quoted from it."""
     start = row.start if row.label_start < 0 else min(row.start, row.label_start)
     return passage.chunk.start_offset <= start and row.end <= passage.chunk.end_offset
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a number."""
+    """Whether a cell contains a number."""
     return any(map(str.isdecimal, text))
 
 
 def row_forms(row: Row, quotes: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """The ways to write a row or some of its cells; ``quotes`` are where each begins and what it says. The
-    first is "label – head: cell; head: cell", as a row is shown, then "label, key: cell", as a value."""
+    """Ways to write a row or some of its cells; ``quotes`` are (start, text) pairs. The first is
+    "label – head: cell; head: cell", as a row is shown, the second "label, key: cell", as a value."""
     heads = {cell.start: " ".join(cell.head.split()) for cell in row.cells}
     parts = [text for _, text in quotes]
     plain = ": ".join(filter(None, (parts[0], "; ".join(parts[1:]))))
     value = ": ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-    own = int(quotes[0][0] not in heads)  # a label comes first
+    own = int(quotes[0][0] not in heads)  # the label comes first, if quoted
     named = [f"{heads[start]}: {text}" if heads.get(start) else text for start, text in quotes[own:]]
     whole = " – ".join(filter(None, (*parts[:own], "; ".join(named)))) if any(heads.values()) else plain
     return (whole, value, plain, *(joiner.join(parts) for joiner in (" … ", " ", "\t")))
 
 
 def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:
-    """By score, each place once. Equal scores keep the passages' order, which is best first."""
+    """By score, each place once. Ties keep the order of the passages, which is best first."""
     once: dict[tuple[str, int, int], CellAnswer] = {}
     for answer in sorted(found, key=lambda answer: -round(answer.score, 6)):
         once.setdefault(answer.key, answer)
@@ -108,10 +108,10 @@ def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:
 def columns(
     passage: Passage, row: Row, period: Period | None, *, every: bool = False
 ) -> Iterator[tuple[Cell, float]]:
-    """The values of ``row`` under a column of ``period``, and how well each fits; for None those of the
-    newest one, or of ``every`` one."""
+    """The values of ``row`` under a column of ``period``, and how well each fits; for None, the newest
+    column, or with ``every`` all that have one period."""
     heads = Counter(cell.head for cell in row.cells if cell.head.strip())
-    # Two values under one head: the reader split or merged a column, and neither can be trusted.
+    # Two values under one head: the document reader split or merged columns, so neither can be trusted.
     values = [
         cell
         for cell in row.cells
@@ -135,12 +135,12 @@ def columns(
 
 
 def column_fit(passage: Passage, cell: Cell, asked: Period) -> float:
-    """How well the column of ``cell`` is the asked period, by its head or by its table, in [0, 1]."""
+    """How well the column of ``cell`` matches the period asked for, by head or table, in [0, 1]."""
     return max(head_fit(cell.head, asked, calendar(passage.chunk)), _quarter_by_table(passage, cell, asked))
 
 
 def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
-    """No period asked: the column of the latest one; a table without periods only when one value stands."""
+    """Without a period asked for: the latest column; in a table without periods, only a single value."""
     dated = [
         (max((found.year, found.month or 12, found.months or 0) for found in periods_in(cell.head)), cell)
         for cell in values
@@ -154,7 +154,7 @@ def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
 
 
 def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
-    """A bare "2023" under a quarter's table, or in a document of that quarter, is the quarter's column."""
+    """A bare "2023" in a document of the quarter asked for is the quarter's column."""
     named = periods_in(cell.head)
     if asked.quarter is None or len(named) != 1 or named[0].year != asked.year:
         return 0.0
@@ -170,10 +170,10 @@ def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
 
 
 def find_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """Rows whose label has the question's own words, for what no line item names; best first.
+    """Rows whose label has words of the question, for what is not a known line item; best first.
 
-    With an asked period the cell of its column; otherwise the cell whose head has asked words, or
-    the whole row.
+    If a period is asked for, the cell of its column; otherwise the cell whose head has words of the
+    question, or the whole row.
     """
     if not wanted.terms:
         return []
@@ -194,9 +194,9 @@ def find_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellA
 
 
 def _row_score(wanted: ParsedQuestion, row: Row, around: frozenset[str], of_period: bool) -> float:
-    """Share of the asked words in the label, then in the heads and the table's context at less weight.
+    """Share of the question's words in the label and heads and, at lower weight, in the table's context.
 
-    A row labelled with an asked period is found by its heads and context alone.
+    A row labelled with a period asked for is scored by its heads and context alone.
     """
     if not row.cells:
         return 0.0
@@ -210,13 +210,13 @@ def _row_score(wanted: ParsedQuestion, row: Row, around: frozenset[str], of_peri
         return (in_heads + 0.9 * elsewhere) / len(terms)
     if not in_label or not set(wanted.words) <= label | heads | around:
         return 0.0
-    # A short label that is wholly asked for is the thing; a long one shares words with many questions.
+    # A short label fully covered by the question matches it; a long one shares words with many questions.
     of_label = in_label / max(1, len([word for word in label if len(word) > 2]))
     return (in_label + in_heads + 0.6 * elsewhere) / len(terms) * (0.6 + 0.4 * min(1.0, of_label))
 
 
 def _period_row(wanted: ParsedQuestion, passage: Passage, row: Row) -> bool:
-    """Whether the row's label (or first cell, where the label is empty) is one of the asked periods."""
+    """Whether the row's label (or first cell, if the label is empty) is one of the periods asked for."""
     if not wanted.periods or not row.cells or not whole(passage, row):
         return False
     named = periods_in(row.label or text_of(passage, row.cells[0].start, row.cells[0].end))
@@ -241,7 +241,7 @@ _BETWEEN = re.compile(r"[_\W]+")
 
 
 class RowText(Record, frozen=True, kw_only=True):
-    """A row in words. ``cells`` are (start, end, cell) in ``text``."""
+    """A row as text. ``cells`` are (start, end, cell) in ``text``."""
 
     passage: Passage
     row: Row
@@ -250,20 +250,20 @@ class RowText(Record, frozen=True, kw_only=True):
 
     @property
     def says(self) -> bool:
-        """Whether it is a statement by itself, a setting with its meaning, and not values under heads."""
+        """Whether it is self-explanatory, like a setting with its meaning, rather than values under heads."""
         longest = max(len(self.text[left:right].split()) for left, right, _ in self.cells)
         return longest >= LEAST_WORDS and self.row.end - self.row.start <= MOST_CHARACTERS
 
     def cell_at(self, start: int, end: int) -> Cell | None:
-        """The one cell that a span lies in; None for the label, for several, and for the lines above."""
+        """The one cell that a span touches; None for the label, several cells, or the lines above."""
         hit = [cell for left, right, cell in self.cells if start < right and left < end]
         return hit[0] if len(hit) == 1 and start >= self.cells[0][0] else None
 
 
 def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[RowText]:
-    """Rows that share words with the question and that no key sets apart from it, those that share most
-    first, at most MOST_ROWS; none where line items are asked for, which are found by exact match, or a
-    reason, which no row gives. Where columns or rows are periods, exact match alone is trusted."""
+    """Rows that share words with the question and have no key for another row, most shared words first, at
+    most MOST_ROWS; none for line items, which are found by exact match, or reasons, which rows do not
+    give. Rows labelled with periods, or under them, are left to exact match."""
     asked = asked_words(wanted)
     if wanted.by_cell or wanted.ask is Ask.WHY or not asked:
         return []
@@ -281,7 +281,7 @@ def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Row
 
 
 def row_text(passage: Passage, row: Row) -> RowText:
-    """``row`` under the first line of its chunk's context, each cell behind its column head."""
+    """``row`` under the first line of its chunk's context, each cell after its column head."""
     text = f"{passage.chunk.context.partition(chr(10))[0]}\n{row.label}"
     cells = []
     for cell in row.cells:
@@ -294,13 +294,13 @@ def row_text(passage: Passage, row: Row) -> RowText:
 
 
 def asked_words(wanted: ParsedQuestion) -> frozenset[str]:
-    """Stems of what is asked, names and the parts of identifiers included."""
+    """Stems of the question's words, including names and the parts of identifiers."""
     return frozenset(words_of(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
 
 
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> tuple[str, ...]:
-    """Stems, those of the parts of identifiers too: "RedisBucket" is itself, redis and bucket."""
+    """Stems, including those of the parts of identifiers: "RedisBucket" gives itself, redis and bucket."""
     return label_words(_BETWEEN.sub(" ", f"{text} {_INNER.sub(' ', text)}"))
 
 
@@ -311,7 +311,7 @@ _SORTS = tuple(
     re.compile(rf"(?<![\w.,])(?:{sort})(?![\w%]|[.,]\d)")
     for sort in (r"(?:FY ?)?(?:19|20)\d\d", r"[Qq][1-4]", _MONTH)
 )
-"""Years, quarters and months, each a sort of period."""
+"""Sorts of period: years, quarters and months."""
 _OF_TIME = re.compile(
     r"^\W*(?:(?:fiscal|calendar|financial|reporting)\s+)?(?:year|quarter|month|period|fy|qtr)\W*$", re.I
 )
@@ -323,11 +323,11 @@ _WIDE = re.compile(
     r"|\b(?:from|between) (?:FY ?|Q)?\d|\d ?(?:to|through|[-\u2013\u2014]) ?(?:FY ?|Q)?\d",
     re.I,
 )
-"""With these a question may mean more rows than the one that it names."""
+"""Words with which a question may refer to more rows than the one it names."""
 
 
 def named_cells(question: str, passage: Passage, row: Row) -> tuple[Cell, ...]:
-    """The cells of ``row`` that ``question`` names and that tell it from other rows of its label."""
+    """The cells of ``row`` that ``question`` names and that distinguish it from rows with the same label."""
     return tuple(
         cell
         for cell in row.cells
@@ -337,16 +337,16 @@ def named_cells(question: str, passage: Passage, row: Row) -> tuple[Cell, ...]:
 
 
 def set_apart(question: str, passage: Passage, row: Row) -> str:
-    """The cell that makes ``row`` another than the one asked for, as it is written, or "".
+    """Text of the cell that shows ``row`` is not the one asked for, or "".
 
-    A cell does where no cell of its row is named, and a row of the same label has what the question names in
-    the same column; or where it is a period, in a column of them, and the question asks for another of that
-    sort, and not when. Whole cells are compared, in any case.
+    Either no cell of the row is named, but a row with the same label has what the question names in the
+    same column; or the cell is a period in a column of periods, and the question asks for another of that
+    sort, and not when. Whole cells are compared, ignoring case.
     """
     if _WIDE.search(question):
         return ""
     own = {_fold(_said(passage, cell)) for cell in row.cells}
-    told = any(_asked(question, said) for said in own)  # another cell of it is what the question names
+    told = any(_asked(question, said) for said in own)  # the question names a cell of this row
     asks_when = bool(_WHEN.search(question))
     for cell in row.cells:
         said = _said(passage, cell)
@@ -361,7 +361,7 @@ def set_apart(question: str, passage: Passage, row: Row) -> str:
 
 
 def _in_column(passage: Passage, row: Row, cell: Cell) -> Iterator[str]:
-    """What rows of the same label have in the same column."""
+    """Cells in the same column of other rows with the same label."""
     for other in passage.chunk.rows:
         if other is not row and row.label and other.label == row.label and whole(passage, other):
             yield from (_said(passage, each) for each in other.cells if each.head == cell.head)
@@ -373,15 +373,15 @@ def _said(passage: Passage, cell: Cell) -> str:
 
 
 def _asked(question: str, said: str) -> bool:
-    """Whether the question holds a whole cell: words, or a period as it is written ("may" is not May)."""
+    """Whether the question contains the whole cell: words, or a period as written ("may" is not May)."""
     period = any(sort.fullmatch(said) for sort in _SORTS)
     held = rf"(?<![\w.,]){re.escape(said)}(?![\w%]|[.,]\d)"
     return (period or any(map(str.isalpha, said))) and bool(re.search(held, question, 0 if period else re.I))
 
 
 def _other_period(question: str, passage: Passage, row: Row, said: str) -> bool:
-    """Whether a cell is one period, and the question names one of its sort that neither the row nor its heads
-    have."""
+    """Whether a cell is a period, and the question names one of the same sort that neither the row nor its
+    heads have."""
     for sort in _SORTS:
         if sort.fullmatch(said):
             held = [row.label, *(_said(passage, cell) for cell in row.cells), *(c.head for c in row.cells)]
@@ -391,7 +391,7 @@ def _other_period(question: str, passage: Passage, row: Row, said: str) -> bool:
 
 
 def _periods(sort: re.Pattern[str], text: str) -> set[str]:
-    """The periods of one sort in ``text``: "2024" of "FY 2024", "feb" of "February"."""
+    """The periods of one sort in ``text``: "2024" for "FY 2024", "feb" for "February"."""
     found = (match.group().casefold() for match in sort.finditer(text))
     return {name[-4:] if name[-4:].isdigit() else name[:3] for name in found}
 

@@ -1,9 +1,9 @@
-"""What stands over a number: the scale that is declared ("(In millions, except per share data)", "£'000",
-"CHF m"), and column heads of several lines ("Three months ended June 30," over "2023" is one head).
+"""Scale declarations for numbers ("(In millions, except per share data)", "£'000", "CHF m"), and multi-line
+column heads ("Three months ended June 30," above "2023" is one head).
 
-In: a table's title, heads, a sentence. Out: factors, or the words that declare them; what they are not to
-hold for; and whether words are left that look like a scale and were not understood. A scale that belongs to a
-number ("5 million") declares nothing. Knows no numbers.
+In: a table's title, heads, a sentence. Out: factors, or the words that declare them; their stated
+exceptions; and whether any words look like a scale but were not understood. A scale word that belongs to a
+number ("5 million") declares nothing. Does not read numbers.
 """
 
 from __future__ import annotations
@@ -51,34 +51,34 @@ _EXCEPT = re.compile(
 )
 
 
-@lru_cache(maxsize=256)  # asked for each claim, of texts that may be whole sources
+@lru_cache(maxsize=256)  # called for every claim, on texts that may be whole sources
 def context_scales(text: str) -> frozenset[Decimal]:
-    """1 and the scales that ``text`` declares: "(In millions, except per share data)" gives 10**6."""
+    """1 and the scales that ``text`` declares: 10**6 for "(In millions, except per share data)"."""
     return frozenset({Decimal(1), *(Decimal(_factor(match)) for match in _DECLARED.finditer(text))})
 
 
 @lru_cache(maxsize=256)
 def declared_units(text: str) -> str:
-    """The words of ``text`` that declare a scale or percent: "In millions"; "" when none do."""
+    """The words of ``text`` that declare a scale, such as "In millions"; "" if there are none."""
     found = [match.group() for match in _DECLARED.finditer(text)]
     return "\n".join(dict.fromkeys(found))
 
 
 def unread_scales(text: str) -> bool:
-    """Whether words of ``text`` look like a scale, and neither declare one as far as is known nor belong to
-    a number: "Mrd. EUR", "several million"."""
+    """Whether ``text`` has words that look like a scale, but neither declare a known one nor belong to a
+    number: "Mrd. EUR", "several million"."""
     return bool(_LIKE.search(_DECLARED.sub(" ", text)))
 
 
 def excepted(text: str) -> Iterator[str]:
-    """What a line that declares a scale leaves out of it: "per share data"; "" where it does not say."""
+    """The exceptions in lines that declare a scale, such as "per share data"; "" if left unspecified."""
     for line in text.split("\n"):
         if _DECLARED.search(line):
             yield from (match[1] for match in _EXCEPT.finditer(line))
 
 
 def _factor(match: re.Match[str]) -> int:
-    # Case is ignored, so the pattern finds a dotless or a dotted capital "i" and a long "s" too.
+    # Ignoring case, the pattern also matches a dotless "i", a dotted capital "I" and a long "s".
     word = (match[match.lastgroup or 0] or "").casefold().replace("\u0131", "i").replace("\u0307", "")
     word = word.strip(".'\u2018\u2019`s")
     return _FACTORS[word.replace("'", "").replace("\u2019", "")]
@@ -88,10 +88,10 @@ def _factor(match: re.Match[str]) -> int:
 
 
 def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
-    """One head a column, of the head rows of a table as cells, the first of each over the labels.
+    """One head per column, from a table's head rows; the first cell of each is over the labels.
 
-    A head over others heads the columns that it spans, all of them where it stands alone. Where nobody can
-    tell which it spans, each column's head holds all of them, so that none is taken for the whole of it."""
+    A head above others applies to the columns it spans, or to all if it is alone. If its span is unclear,
+    every column gets all such heads, so that none is taken for the complete head."""
     width = max((len(row) for row in rows), default=0)
     levels = [*(_spread(row, width) for row in rows[:-1]), *rows[-1:]]
     columns = [[row[c] for row in levels if c < len(row) and row[c]] for c in range(width)]
@@ -99,7 +99,7 @@ def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _spread(row: Sequence[str], width: int) -> list[str]:
-    """Each head over all the columns that it spans; a merged cell leaves the rest of them empty."""
+    """Repeat each head over the columns it spans; a merged cell leaves all but one of them empty."""
     filled = [column for column in range(1, width) if column < len(row) and row[column]]
     spread = [*row, *[""] * (width - len(row))]
     if not filled or len(filled) == width - 1:

@@ -1,10 +1,9 @@
-"""Where a question asks for several things: a tagger over its words, taught by written questions.
+"""Split a question that asks for several things, with a tagger over its words trained on written questions.
 
-In: a question. Out: its parts as questions, two or more, or none. The words before the first part and behind
+In: a question. Out: its parts as questions, two or more, or none. The words before the first part and after
 the last belong to every part; connectors belong to none; a question word alone ("... and when?") asks about
-the first part. A linear chain of labels, decoded exactly (Collins 2002); weights, how they were made and how
-often they are right: `splitting.json`, `python -m training.splitting`. Same question, same parts. Knows
-nothing about names, periods or documents.
+the first part. A linear-chain tagger with exact decoding (Collins 2002); its weights, training and accuracy:
+`splitting.json`, `python -m training.splitting`. Deterministic. Independent of names, periods and documents.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 
 WEIGHTS = Path(__file__).with_name("splitting.json")
 MOST_WORDS = 150
-"""A longer question stays whole."""
+"""A longer question is not split."""
 HEAD, FIRST, MORE_OF_FIRST, BETWEEN, NEXT, MORE_OF_NEXT, ALONE, MORE_ALONE, TAIL = LABELS = tuple(range(9))
 _FOLLOWS = {
     HEAD: (HEAD, FIRST),
@@ -68,8 +67,8 @@ def words_of(question: str) -> list[Word]:
 
 
 def features(words: Sequence[Word], question: str) -> list[list[str]]:
-    """Of each word, what the tagger looks at: words and kinds of words around it, and where the question
-    joins things."""
+    """The tagger's features for each word: words and word classes around it, and the positions of
+    connectors."""
     said = [word.text for word in words]
     kinds = [_kind(word, question) for word in words]
     joins = [at for at, text in enumerate(said) if text in _JOINS]
@@ -128,15 +127,15 @@ def _kind(word: Word, question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tagger:
-    """``weights`` of each feature by label; ``steps`` by the label before and the label. ``surer``: by how
-    much the best split must beat no split, for each word."""
+    """``weights``: each feature's weight per label; ``steps``: transition weights, by previous label and
+    label. ``surer``: the margin per word by which the best split must beat no split."""
 
     weights: Mapping[str, Sequence[float]]
     steps: Sequence[Sequence[float]]
     surer: float = 0.0
 
     def labels(self, rows: Sequence[Sequence[str]]) -> list[int]:
-        """The likeliest chain, a label a word."""
+        """The highest-scoring sequence, one label per word."""
         if not rows:
             return []
         never = float("-inf")
@@ -168,7 +167,7 @@ class Tagger:
 
 
 def split(question: str) -> tuple[str, ...]:
-    """The parts, each a question of its own; () where it asks for one thing."""
+    """The parts, each a question of its own; () if it asks for one thing."""
     words = words_of(question)
     if not 2 < len(words) <= MOST_WORDS:
         return ()
@@ -184,7 +183,7 @@ def split(question: str) -> tuple[str, ...]:
     head, tail = question[: parts[0][0].start], question[parts[-1][-1].end :]
     clauses = not head.strip() and _asks(parts[0]) and _asks(parts[-1])
     if clauses and any(word.text[0].isalnum() for word in words_of(tail)):
-        # A clause of its own goes on to the end.
+        # A full clause extends to the end.
         parts[-1] = [word for word in words if word.start >= parts[-1][0].start and word.text[0].isalnum()]
         tail = question[parts[-1][-1].end :]
     first = question[parts[0][0].start : parts[0][-1].end]
@@ -216,18 +215,18 @@ def _asks(part: Sequence[Word]) -> bool:
 
 
 def _only_asks(part: Sequence[Word]) -> bool:
-    """ "When", "by whom", "at what time": about what was asked before."""
+    """Whether the part only asks about what came before: "when", "by whom", "at what time"."""
     kinds = [_CLASSES.get(word.text) for word in part]
     return "wh" in kinds and len(part) <= 4 and not {"aux", "pron", "det"} & {*kinds}
 
 
 def _agreeing(head: str, said: str) -> str:
-    """ "What are the" before a single thing is "What is the"."""
+    """``head``, with "What are the" changed to "What is the" before a singular."""
     return head if said.endswith("s") else _PLURAL.sub(lambda found: _SINGULAR[found[0].lower()], head)
 
 
 def _without_its_question_word(clause: str) -> str:
-    """From its verb on: "did he get" of "which tablet did he get", "founded Acme" of "who founded Acme"."""
+    """``clause`` from its verb: "did he get" for "which tablet did he get", "founded" for "who founded"."""
     words = words_of(clause)
     kinds = [_CLASSES.get(word.text) for word in words]
     asks = kinds.index("wh") if "wh" in kinds[:3] else -1

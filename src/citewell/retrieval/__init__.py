@@ -1,4 +1,4 @@
-"""Question -> passages."""
+"""Retrieval: question -> passages."""
 
 from citewell.retrieval.retriever import Retrieved, Retriever
 from citewell.retrieval.wording import Filters

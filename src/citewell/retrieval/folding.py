@@ -1,6 +1,6 @@
-"""The first passages that are new: what says the same is folded, and no document takes every place.
+"""Select distinct passages: duplicates are folded, and no document takes every place.
 
-In: ranked passages. Out: those that are kept, and what was left out. Knows nothing about the ranking.
+In: ranked passages. Out: those kept, and notes on what was left out. Independent of the ranking.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _WORD = re.compile(r"[-\u2212(]?\d+|\w+|[%$€£¥<>≤≥]")
 def fold(
     passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
 ) -> tuple[list[Passage], list[str], tuple[str, ...]]:
-    """The first ``limit`` that are new, best first; what was left out, in words; the documents that both
-    name. One other word can be another fact, as the days in two editions of a policy: such passages both
-    stay. A passage whose words, case and marks aside, stand as they are in a
-    better one is folded into it where they are at least ``near_duplicate``, in (0, 1], of the better one's,
-    whichever documents they stand in. A document with ``per_document`` passages gives up its place, but only
-    to a relevant passage of another document."""
+    """The first ``limit`` distinct passages, best first; notes on what was left out; the documents that both
+    name. A passage whose words, ignoring case and punctuation, occur as one run in a better one is folded
+    into it if it has at least ``near_duplicate``, in (0, 1], of the better one's length, in whichever
+    documents. Passages that differ in one word may state different facts (days in two editions of a policy):
+    both stay. A document with ``per_document`` passages gives up its place, but only to a relevant passage
+    of a document with fewer."""
     kept: list[Passage] = []
     wordings: list[str] = []
     counts: Counter[str] = Counter()
@@ -55,7 +55,7 @@ def fold(
 
 
 def _wording(text: str) -> str:
-    """Its words, a space around each."""
+    """The words of ``text``, lower case, with a space around each."""
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 

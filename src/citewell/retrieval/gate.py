@@ -1,10 +1,10 @@
 """The gate before generation: do these passages contain an answer? "About it" is not "answers it".
 
 In: a question, its aspects, passages, an extractor, the settings. Out: :class:`GateResult`: passed or
-not, why in words, and the aspects nothing answers. It passes when at least one aspect has evidence:
-a passage over the relevance threshold that names what is asked (company, period) and that holds the
-asked cell or a sentence that, by the extractor, answers. For who is refused, what came nearest. Knows nothing
-about how answers are written.
+not, the reason in words, and the unanswered aspects. It passes if at least one aspect has evidence:
+a passage above the relevance threshold that names what is asked (company, period) and contains the
+cell asked for, or a sentence that answers according to the extractor. For refusals, the nearest passages.
+Independent of how answers are written.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from citewell.questions.rows import CellAnswer, asked_words, words_of
 from citewell.retrieval.quarantine import set_poison_aside
 
 MOST, LONGEST = 3, 300
-"""Places that are shown of what came nearest, and the characters of each."""
+"""Maximum number of nearest passages shown, and characters of each."""
 
 
 class GateResult(Record, frozen=True, kw_only=True):
-    """``missing`` are the aspects without evidence, in the order asked; ``notes`` say why, one each;
-    ``said`` is the judge's word, where one was asked."""
+    """``missing`` are the aspects without evidence, in the order asked; ``notes`` give the finding for each
+    aspect; ``said`` is the judge's verdict, if one was asked."""
 
     passed: bool
     reason: str
@@ -54,8 +54,8 @@ def check_gate(
     judge: GateJudge | None = None,
     check: AnswerCheck | None = None,
 ) -> GateResult:
-    """Whether to write at all. An error of the extractor is raised, never read as a pass. A ``judge`` takes
-    the extractor's place, not that of the exact checks; one that fails has not let anything pass."""
+    """Whether to write at all. Extractor errors are raised, never treated as a pass. A ``judge`` replaces
+    the extractor but not the exact checks; a failing judge never passes the gate."""
     asked = tuple(aspects) or (question,)
     open_ = usable(passages)
     if not open_:
@@ -96,8 +96,8 @@ def opened(
     settings: Gate,
     check: AnswerCheck,
 ) -> tuple[Passage, ...]:
-    """``passages`` in their order, with what the check says of each and where in it an answer is likeliest:
-    what the ranker puts under its threshold is relevant too where the check finds an answer in it."""
+    """``passages`` in their order, each with the check's probability and its most likely answer span; a
+    passage below the ranker's threshold becomes relevant if the check finds an answer in it."""
     read = [passage for passage in passages if not passage.set_aside and passage.relevance is not None]
     answers: dict[str, float] = {}
     likeliest: dict[str, Likeliest] = {}
@@ -141,7 +141,7 @@ def _absent(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[str]:
 
 
 def _lacks(wanted: ParsedQuestion, passages: Sequence[Passage]) -> str:
-    """The names or periods that no passage has: cheap, and nothing overrules it."""
+    """The names or periods that no passage has, in words; a cheap check that nothing overrules."""
     mine = of_the_named(wanted, passages)
     if not mine:
         return f"no passage names {', '.join((*wanted.codes, *wanted.names))}"
@@ -158,7 +158,7 @@ def _answered(
     settings: Gate,
     check: AnswerCheck | None,
 ) -> str:
-    """What answers, in words; "" for nothing."""
+    """What answers, in words; "" if nothing does."""
     mine = of_the_named(wanted, passages)
     answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer, check=check)
     if not answers:
@@ -172,10 +172,10 @@ def _answered(
 
 
 def nearest(question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
-    """Where an answer to a refused question is likeliest: the stretches that the answer check put highest;
-    without a check, the sentence or row of each passage that shares most words. Nobody verified that they
-    answer. A passage that would be quarantined is not shown; a quote is cut at a word to at most LONGEST
-    characters."""
+    """The most likely places of an answer to a refused question: the spans that the answer check ranked
+    highest; without a check, the sentence or row of each passage that shares most words. Not verified to
+    answer. A passage that would be quarantined is not shown; a quote is cut at a word boundary to at most
+    LONGEST characters."""
     asked = asked_words(read_question(question))
     kept = [passage for passage in set_poison_aside(question, passages) if not passage.set_aside]
     kept.sort(key=lambda passage: -(passage.likeliest.answers if passage.likeliest else 0.0))
@@ -208,6 +208,6 @@ def _place(passage: Passage, asked: frozenset[str]) -> Citation:
 def _most_words(text: str, asked: frozenset[str]) -> tuple[int, int]:
     def promise(span: tuple[int, int]) -> tuple[int, int]:
         shared = asked.intersection(words_of(text[slice(*span)]))
-        return len(shared), min(span[1] - span[0], LONGEST)  # rather a sentence than its heading
+        return len(shared), min(span[1] - span[0], LONGEST)  # prefer a sentence to its heading
 
     return max(sentence_spans(text) or ((0, len(text)),), key=promise)

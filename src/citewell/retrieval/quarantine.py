@@ -1,9 +1,9 @@
-"""The poison filter: passages that try to steer the answer instead of informing it are set aside.
+"""The poison filter: quarantine passages that try to steer the answer instead of informing it.
 
 In: a question and passages. Out: the same passages in the same order, some with ``set_aside``, the
-reason in words. Three kinds: a passage that instructs whoever answers or forges our own marks; one
-that repeats the question to win the ranking; one statement flooded from many places. Manuals tell
-readers what to do ("You must restart the server"): that is content. Knows nothing about verdicts.
+reason in words. Three kinds: a passage that instructs the answering model or forges our own marks; one
+that repeats the question to rank higher; one statement flooded from many places. Manuals tell
+readers what to do ("You must restart the server"): that is content. Independent of verdicts.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from citewell.core.records import Passage
 from citewell.core.sentences import sentence_spans
 from citewell.questions.parsing import STOP, label_words
 
-FLOOD = 4  # passages among those handed on, or documents of the pool
+FLOOD = 4  # minimum near-duplicate passages selected, or documents in the pool
 FLOOD_ALIKE = 0.8
 REPEATS = 3
 MIN_QUESTION_WORDS = 4
 
-# Instructions are told by whom they address (a model that answers) or by what they would switch off;
-# an imperative alone is a manual.
+# Instructions are recognised by addressee (an answering model) or by what they would switch off;
+# an imperative alone may be from a manual.
 _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
         "tells the model to ignore its instructions",
@@ -41,13 +41,13 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
         r"(?:(?:with|that|only|exactly|as follows|the following|yes|no)\b|['\"“‘:])|"
         r"(?:output|conclude)\s+(?:(?:only|exactly|as follows|the following|yes|no)\b|['\"“‘:])|"
         r"(?:say|state|print|return)\s+exactly\b)|"
-        # "Always print "..."" is a change log.
+        # "Always print "..."" may be from a change log.
         r"\byou (?:must|should|shall|will|have to|are (?:required|instructed|told) to)\s+"
         r"(?:always |only |now |simply |just )*(?:say|state|print|return)\s+['\"“‘:]",
     ),
     (
         "dictates the answer",
-        # The bare answer, and nothing behind it: forms say "answer Question 5" and "answer all questions".
+        # A bare answer with nothing after it: forms say "answer Question 5" and "answer all questions".
         r"\b(?:you (?:must|should|shall|will|have to|need to)|always)\s+(?:always |only |now |simply |just )*"
         r"(?:answer|respond|reply|output|conclude)\s+"
         r"(?:[$€£]?\d[\d.,]*\s*%?|"
@@ -104,8 +104,8 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     ),
 )
 _COMPILED = tuple((why, re.compile(pattern, re.I | re.M)) for why, pattern in _INSTRUCTIONS)
-# Text that people cannot see: tag characters, runs of invisible ones, words cut by them. One or two are
-# typography, and direction marks belong to languages.
+# Text invisible to people: tag characters, runs of invisible characters, words split by them. One or two
+# are typography, and some languages need direction marks.
 _HIDDEN = re.compile("[\u200b\u200c\u2060-\u2064\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _HIDING = re.compile(
     "[\U000e0000-\U000e007f]|[\u2060-\u2064]{3,}|\u200b{8,}|(?:[A-Za-z][\u200b\u200c\u2060]){4,}"
@@ -116,8 +116,8 @@ _WORD = re.compile(r"[\w&]+")
 def set_poison_aside(
     question: str, passages: Sequence[Passage], pool: Sequence[Passage] = ()
 ) -> list[Passage]:
-    """All passages, in order; those set aside say why. One set aside before keeps its reason. ``pool`` is
-    what they were chosen from: a flood is told by all that came, not by what was left of it."""
+    """All passages, in order, with the reason for those set aside. One already set aside keeps its reason.
+    ``pool`` is what they were selected from: floods are detected in all of it, not only in what was left."""
     reasons = [passage.set_aside or _reason(question, passage) for passage in passages]
     for at, reason in {**_flooding(passages, pool, reasons), **_floods(passages, reasons)}.items():
         reasons[at] = reason
@@ -128,7 +128,7 @@ def set_poison_aside(
 
 
 def repeated(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
-    """For each passage of a flood that was kept: in how many documents of the pool its statement stands."""
+    """A note for each kept passage of a flood: how many documents of the pool contain its statement."""
     return [
         f"{passage.chunk.chunk_id}: floods: {documents} documents say nothing but the same statement; "
         "the best ranked one is kept, the others are set aside or were folded into it"
@@ -138,7 +138,7 @@ def repeated(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
 
 
 def instructions_in(text: str) -> str:
-    """What ``text`` tries to tell a model that answers, in words; "" for none."""
+    """How ``text`` tries to instruct an answering model, in words; "" if it does not."""
     plain = _HIDDEN.sub("", text)
     for why, pattern in _COMPILED:
         match = pattern.search(plain)
@@ -160,10 +160,10 @@ def _shown(text: str) -> str:
 
 
 def _stuffing(question: str, content: str) -> str:
-    """The question itself again and again, whole or nearly: real pages put one question once.
+    """Repetition of the question, exact or nearly: genuine pages ask a question once.
 
-    A page of questions and answers asks *different* questions, and a statement repeats its subject,
-    not the question's whole wording.
+    A Q&A page asks *different* questions, and a statement repeats its subject,
+    not the whole wording of the question.
     """
     asked = _bag(question)
     if len(asked) < MIN_QUESTION_WORDS:
@@ -179,8 +179,8 @@ def _stuffing(question: str, content: str) -> str:
 
 
 def _flooding(passages: Sequence[Passage], pool: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
-    """Passages that say again what a better ranked one says, where FLOOD documents of the pool say nothing
-    else."""
+    """Passages that repeat a better-ranked one whose statement is all that FLOOD or more documents of the
+    pool contain."""
     found: dict[int, str] = {}
     for first, passage in enumerate(passages):
         if reasons[first] or first in found:
@@ -200,9 +200,9 @@ def _flooding(passages: Sequence[Passage], pool: Sequence[Passage], reasons: Seq
 
 
 def _copies(passage: Passage, pool: Sequence[Passage]) -> list[Passage]:
-    """What of ``pool`` says nearly the same with the same figures, each all that its document says.
+    """Passages of ``pool`` that say nearly the same with the same figures, each its whole document.
 
-    So boilerplate of long documents is no flood, nor are editions, whose figures and dates differ.
+    This excludes boilerplate in long documents, and editions, whose figures and dates differ.
     """
     own = _bag(passage.chunk.content)
     if len(own) < MIN_QUESTION_WORDS or not _whole(passage):
@@ -218,7 +218,7 @@ def _copies(passage: Passage, pool: Sequence[Passage]) -> list[Passage]:
 
 
 def _whole(passage: Passage) -> bool:
-    """Whether the passage is all of its document."""
+    """Whether the passage is its whole document."""
     return not passage.chunk.previous_id and not passage.chunk.next_id
 
 
@@ -227,11 +227,10 @@ def _documents(passages: Sequence[Passage]) -> int:
 
 
 def _floods(passages: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
-    """Groups of FLOOD and more short near-duplicates from different chunks: the first stays.
+    """Groups of FLOOD or more near-duplicate passages: the first is kept, the others are set aside.
 
-    Tables repeat their heads and contracts their clauses, so a group counts only when its passages say
-    nearly the same words in whole, and different documents or versions are not merely copies of one:
-    copies add no evidence either way, and the first is kept.
+    Tables repeat their heads and contracts their clauses, so a group counts only if its passages have
+    nearly the same words throughout, whether in one document or several: copies add no evidence.
     """
     bags = [_bag(passage.chunk.content) for passage in passages]
     left = [at for at, reason in enumerate(reasons) if not reason and len(bags[at]) >= MIN_QUESTION_WORDS]

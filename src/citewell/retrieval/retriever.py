@@ -1,8 +1,8 @@
 """Question -> passages: dense views, BM25 and the documents it names, fused, re-ranked, cut.
 
-In: a question and what its asker may see. Out: :class:`Retrieved`: the best passages, each marked
-relevant or not, with the index version that gave them. No passage at all is a normal result. The
-same question on the same index version gives the same passages. Knows nothing about answers.
+In: a question and its asker's access rights. Out: :class:`Retrieved`: the best passages, each marked
+relevant or not, with the index version they came from. No passages is a normal result. The
+same question on the same index version returns the same passages. Independent of answers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SURE = 0.95
 MAX_TOP_K = 10
 NEAR = 12
 BM25 = "bm25"
-# Documents that a question names and whose tables are read whole; offsets end before this one.
+# Maximum named documents whose tables are all read; an offset beyond any document's end.
 _READ_WHOLE, _END = 4, 1 << 40
 _INSIDE, _TABLES = "inside ", "tables"
 
@@ -48,12 +48,12 @@ class Readable(Protocol):
 
 
 class Retrieved(Record, frozen=True, kw_only=True):
-    """``passages`` best first, at most ``top_k``; those under the threshold are not ``relevant``.
+    """``passages`` best first, at most ``top_k``; those below the threshold are not ``relevant``.
 
-    ``pool`` are all that were ranked, before any was folded; ``beside`` those of them that are relevant and
-    of the documents that the question names, where it names any: what could gainsay an answer.
-    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened; ``documents`` are
-    those that passages and notes name.
+    ``pool``: all ranked passages, before folding; ``beside``: potential counter-evidence, the relevant ones
+    of these, only from documents that the question names if it names any.
+    ``latencies`` in milliseconds by stage; ``notes``: what was left out, folded or broadened; ``documents``:
+    those named by passages and notes.
     """
 
     passages: tuple[Passage, ...]
@@ -66,7 +66,7 @@ class Retrieved(Record, frozen=True, kw_only=True):
 
 
 class Pool(Record, frozen=True, kw_only=True):
-    """What was found before ranking: keys best first, with what each list gave."""
+    """What was found before re-ranking: keys best first, with the results of each list."""
 
     fused: tuple[tuple[Key, float], ...]
     chunks: dict[Key, Chunk]
@@ -76,9 +76,9 @@ class Pool(Record, frozen=True, kw_only=True):
 
 
 class Retriever:
-    """``ranker`` judges each passage of the pool; ``settings`` hold weights, sizes and the threshold.
-    ``hold`` gives every chunk that leaves here to be read as the evidence bears it out, without those that
-    it does not let the asker see (:meth:`citewell.documents.agreement.Agreement.hold`)."""
+    """``ranker`` scores passages of the pool; ``settings`` holds weights, sizes and the threshold. ``hold``
+    checks every returned chunk against the evidence store and drops those the asker may not see
+    (:meth:`citewell.documents.agreement.Agreement.hold`)."""
 
     def __init__(
         self,
@@ -102,13 +102,13 @@ class Retriever:
         broaden: bool = False,
         hypothesis: str = "",
     ) -> Retrieved:
-        """The best passages for ``question``. With a ``hypothesis``, words that might answer it, dense views
-        are searched by the vector between both (HyDE: Gao et al. 2022), words by the question alone;
-        ``broaden`` searches for more words and takes the larger pool: for a second try, when the first found
-        no answer.
+        """The best passages for ``question``. With a ``hypothesis``, a possible answer, dense views are
+        searched with the normalised sum of both vectors (HyDE: Gao et al. 2022), BM25 with the question
+        alone. ``broaden``, for a second try when the first found no answer, searches for more words in a
+        larger pool.
 
-        Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10, IndexMismatchError
-        where the index gives other words than the stored document has.
+        Raises UsageError for a blank question or a ``top_k`` outside 1 to 10, IndexMismatchError if the index
+        returns other text than the stored document has.
         """
         settings = self._settings
         top_k = settings.top_k if top_k is None else top_k
@@ -129,7 +129,7 @@ class Retriever:
             kept, notes, named = fold(
                 ranked,
                 near_duplicate=settings.near_duplicate,
-                # All may come from the document that is asked about.
+                # All may come from the document asked about.
                 per_document=top_k if found.named else settings.max_per_document,
                 limit=top_k,
             )
@@ -152,8 +152,8 @@ class Retriever:
         )
 
     def near(self, statement: str, *, filters: Filters | None = None) -> Retrieved:
-        """The NEAR passages nearest to a statement, as ``beside``: any may say otherwise, so no ranker is
-        asked and each counts as relevant. Raises IndexMismatchError."""
+        """The NEAR passages nearest to a statement, as ``beside``: any may be counter-evidence, so none is
+        ranked and each counts as relevant. Raises IndexMismatchError."""
         filters = filters or Filters()
         snapshot = self._index.snapshot()
         found = self.pool(word(statement), snapshot, filters, NEAR)
@@ -167,7 +167,7 @@ class Retriever:
     def pool(
         self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int, hypothesis: str = ""
     ) -> Pool:
-        """The best ``size`` chunks of the fused lists, before ranking."""
+        """The best ``size`` chunks of the fused lists, before re-ranking."""
         where = filters.where()
         vector = snapshot.embed(wording.dense)
         if hypothesis:
@@ -202,10 +202,10 @@ class Retriever:
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
     def rank(self, question: str, pool: Pool) -> list[Passage]:
-        """The whole pool as passages. The ranker reads the first that promise most, by each of three:
-        the pool knows how many ways led to a passage, its best similarity whether it is about the matter at
-        all, BM25 whether it has the question's words. Relevant ones come first, then the others that were
-        read, each by three rankings fused; then what was not read, whose relevance is not known."""
+        """The whole pool as passages. The ranker reads the most promising by each of three orders: the fused
+        pool (how many searches found a passage), its best similarity (whether it is on topic), and BM25
+        (whether it has the question's words). Relevant passages come first, then others that were read, each
+        by three fused rankings; then unread ones, whose relevance is unknown."""
         fused = [key for key, _ in pool.fused]
         alike = sorted(fused, key=lambda key: -pool.similarity.get(key, -1.0))
         settings = self._settings
@@ -242,7 +242,7 @@ class Retriever:
     def _by_rows(
         self, question: str, chunks: Sequence[Chunk], relevances: Mapping[Key, float]
     ) -> dict[Key, float]:
-        """A table is as relevant as the likeliest of its rows, each read by itself."""
+        """Raise a table's relevance to that of its most relevant row, each read separately."""
         rows = likely_rows(read_question(question), [Passage(chunk=chunk) for chunk in chunks])
         best = dict(relevances)
         read = self._ranker.rank(question, [row.text for row in rows]) if rows else []
@@ -259,7 +259,7 @@ class Retriever:
             "keys": settings.weight_keys,
             BM25: settings.weight_bm25,
         }
-        # Named documents come first; what stands elsewhere still may, by this share of its weight.
+        # Named documents come first; other documents keep this share of their weight.
         share = settings.weight_elsewhere if named else 1.0
         everywhere = {name: weight * share for name, weight in weights.items()}
         inside = {_INSIDE + name: weight for name, weight in weights.items()}
@@ -276,7 +276,7 @@ def _order(passage: Passage) -> tuple[Any, ...]:
 
 
 def _borne_out(passages: Iterable[Passage], borne: Iterable[Chunk]) -> list[Passage]:
-    """The passages whose chunks are among those borne out, with these."""
+    """The passages whose chunks were confirmed, with the confirmed chunks."""
     held = {_key(chunk): chunk for chunk in borne}
     return [
         msgspec.structs.replace(passage, chunk=held[_key(passage.chunk)])
@@ -312,8 +312,8 @@ def fuse(
 
 
 def interleaved(lists: Sequence[Sequence[Key]]) -> list[Key]:
-    """The first of each list, then the second of each, each key once: what one ranking alone puts first is
-    never far down, as it can be where ranks are added."""
+    """The first of each list, then the second of each, each key once: what any one ranking puts first stays
+    near the top, unlike in a sum of ranks."""
     return list(dict.fromkeys(key for row in itertools.zip_longest(*lists) for key in row if key is not None))
 
 
@@ -321,9 +321,9 @@ def interleaved(lists: Sequence[Sequence[Key]]) -> list[Key]:
 
 
 def rank_tables(wanted: ParsedQuestion, chunks: Iterable[Chunk]) -> list[Key]:
-    """Keys by the sum over the asked items of their best cell's match; ties by key. Empty when no line item
-    is asked for, or no chunk has one under a fitting column. Statements say little in sentences, so neither
-    vectors nor word counts find them well; their row labels, column heads and titles do."""
+    """Keys by the sum, over the items asked for, of their best cell's score; ties by key. Empty if no line
+    item is asked for, or no chunk has one under a matching column. Statements contain few sentences, so
+    vectors and word counts find them poorly; their row labels, column heads and titles work better."""
     passages = [Passage(chunk=chunk) for chunk in chunks if chunk.rows] if wanted.operands else []
     scores: dict[tuple[Key, str], float] = {}
     for name, _, answers in calculator().cells(wanted, passages) if passages else ():
@@ -333,17 +333,17 @@ def rank_tables(wanted: ParsedQuestion, chunks: Iterable[Chunk]) -> list[Key]:
     parts: dict[Key, list[float]] = defaultdict(list)
     for (key, _), score in scores.items():
         parts[key].append(score)
-    # A sum of products of matches: equal up to the last bits of a float is equal.
+    # Rounded, since sums of products may differ in the last bits of a float.
     sums = {key: round(math.fsum(found), 9) for key, found in parts.items()}
     return sorted(sums, key=lambda key: (-sums[key], key))
 
 
 def with_exact_cells(question: str, passages: Sequence[Passage], threshold: float) -> list[Passage]:
-    """``passages`` in their order; relevance is raised to BEST or ALSO where a cell has the asked row under
-    the asked column, whatever its words look like to a ranker that reads sentences.
+    """``passages`` in their order; relevance is raised to BEST or ALSO for a cell in the row and column asked
+    for, whatever a ranker that reads sentences makes of its words.
 
-    Both are measured, not chosen: of the best matching cell of an aspect, and of any other cell that matches
-    as well, the share whose value a human cites as evidence (docs/measurements/financebench_answers.md).
+    Both are measured, not chosen: the share of cells whose value a human cites as evidence, among the best
+    match of an aspect and among other matches above SURE (docs/measurements/financebench_answers.md).
     """
     raised: dict[Key, float] = {}
     with_rows = [passage for passage in passages if passage.chunk.rows]

@@ -1,10 +1,10 @@
-"""A question in the words that documents use, the documents that it names, and those that may be seen.
+"""A question in the words documents use, the documents it names, and access filters.
 
-In: a question, the documents that may be seen. Out: what is embedded of it (without how the answer should be
-written) and what BM25 looks for (with the names that statements give to what is asked); the documents that it
-names, each with a weight in (0, 1]: a name that few documents carry tells more than a common one, and a
-question of 2018 is best answered by the report of 2018, then by the next one, which prints it again. Tables
-and rules of our own; knows nothing about what stands inside documents.
+In: a question, the accessible documents. Out: the text to embed (without instructions about the form of the
+answer) and the words for BM25 (with the names that statements use for what is asked); the documents that it
+names, each with a weight in (0, 1]: a name carried by few documents says more than a common one, and a
+question about 2018 is best answered by the 2018 report, then by the next, which reprints its figures. Our
+own tables and rules; independent of the content of documents.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from citewell.questions.periods import Period, periods_in
 
 
 class Wording(Record, frozen=True, kw_only=True):
-    """``dense`` is embedded; ``words`` are what BM25 looks for everywhere: names, years and what is
-    asked, once each; ``inside`` what it looks for in documents already found by name: the whole
-    question, and what statements and reports call the things in it."""
+    """``dense`` is embedded; ``words`` is the BM25 query for all documents: names, years and the other terms,
+    once each; ``inside`` is the BM25 query for documents found by name: the whole question, and the terms
+    that statements and reports use."""
 
     dense: str
     words: str
@@ -41,7 +41,7 @@ class Wording(Record, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=256)
 def word(question: str) -> Wording:
-    """Deterministic; a question that none of the tables know is left as it is."""
+    """The wording of ``question``; deterministic, and unchanged if no table covers it."""
     wanted = read_question(question)
     plain = " ".join(without_instructions(question)) or question
     years = sorted({str(period.year) for period in wanted.periods})
@@ -54,13 +54,13 @@ def word(question: str) -> Wording:
 
 
 def reword(wording: Wording) -> Wording:
-    """The same question in more words, for a second try: everything that reports may call it."""
+    """The same question in more words, for a second try: with all terms that reports may use."""
     words = " ".join([wording.words, *_more_words(wording.wanted)])
     return msgspec.structs.replace(wording, dense=wording.inside, words=words)
 
 
 def _more_words(wanted: ParsedQuestion) -> list[str]:
-    """Synonyms of what is asked, and line items and statements as statements print them."""
+    """Synonyms of phrases in the question, and printed names of line items and statements."""
     low = f" {' '.join(re.findall(r'[a-z0-9&]+', wanted.question.lower()))} "
     found = []
     for group in _groups():
@@ -81,16 +81,16 @@ def _groups() -> tuple[tuple[str, ...], ...]:
 
 # --- named documents ------------------------------------------------------------------------------
 
-# How well a document's own period meets the asked one.
+# How well a document's own period matches the one asked for.
 SAME, SAME_YEAR, NEXT_YEAR, UNKNOWN, OTHER = 1.0, 0.7, 0.5, 0.4, 0.1
 _NAMED_SHARE = 0.5
-# A name that more than this share of the documents carry names none of them.
+# A name carried by more than this share of the documents identifies none of them.
 _COMMON = 0.5
 _SMALL = 3
 
 
 def named_documents(wanted: ParsedQuestion, documents: Sequence[Listed]) -> dict[str, float]:
-    """document id -> weight. Empty when no name of the question belongs to a document's title or id."""
+    """Document id -> weight. Empty if the question names no document by title, file name or quarter."""
     if not documents:
         return {}
     texts = {listed.document_id: _own_name(listed) for listed in documents}
@@ -113,7 +113,7 @@ def named_documents(wanted: ParsedQuestion, documents: Sequence[Listed]) -> dict
 
 
 def _of_the_quarter(wanted: ParsedQuestion, texts: Mapping[str, str]) -> dict[str, float]:
-    """No name at all: the documents of the asked quarter, when they are few."""
+    """Without a name: the documents of the quarter asked for, if they are few."""
     asked = {(period.year, period.quarter) for period in wanted.periods if period.quarter}
     held = [
         document_id
@@ -124,14 +124,14 @@ def _of_the_quarter(wanted: ParsedQuestion, texts: Mapping[str, str]) -> dict[st
 
 
 def best_named(named: Mapping[str, float]) -> list[str]:
-    """The documents to look into first, best first: those within reach of the best weight."""
+    """The documents to search first, best first: those with at least SAME_YEAR of the best weight."""
     best = max(named.values(), default=0.0)
     within = [name for name, weight in named.items() if weight >= SAME_YEAR * best]
     return sorted(within, key=lambda name: (-named[name], name))
 
 
 def period_fit(asked: Iterable[Period], own_name: str) -> float:
-    """How well the period in a document's name meets the last one asked; 1 when none is asked."""
+    """How well the period in a document's name matches the last one asked for; 1 if none is asked for."""
     asked = list(asked)
     if not asked:
         return SAME
@@ -153,7 +153,7 @@ def period_fit(asked: Iterable[Period], own_name: str) -> float:
 def _names(wanted: ParsedQuestion, documents: Sequence[Listed]) -> tuple[str, ...]:
     if wanted.names:
         return wanted.names
-    # Nothing is capitalised: words of the question, one or two together, that stand in file names.
+    # Without capitalised names: words of the question, or pairs of them, that occur in file names.
     stems = {word for listed in documents for word in re.findall(r"[a-z]{3,}", _stem(listed).lower())}
     words = re.findall(r"[a-z&]{2,}", wanted.question.lower())
     pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
@@ -177,10 +177,10 @@ def _periods(text: str) -> tuple[Period, ...]:
 
 
 class Filters(Record, frozen=True, kw_only=True):
-    """Empty ``groups`` sees what carries no access list, None everything; every other field narrows when it
-    is set.
+    """Empty ``groups`` sees documents without an access list, None sees everything; every other field, if
+    set, narrows the search.
 
-    ``since`` is an ISO date: documents published on it or later; those without a date are left out.
+    ``since`` is an ISO date: only documents published on or after it; those without a date are left out.
     """
 
     groups: tuple[str, ...] | None = ()
@@ -189,7 +189,7 @@ class Filters(Record, frozen=True, kw_only=True):
     tag: str | None = None
 
     def where(self) -> dict[str, Any]:
-        """For :meth:`citewell.core.ports.IndexSnapshot.search`."""
+        """Arguments for :meth:`citewell.core.ports.IndexSnapshot.search`."""
         return {
             "groups": self.groups,
             "document_id": self.document_id,
@@ -199,7 +199,7 @@ class Filters(Record, frozen=True, kw_only=True):
 
 
 def refuse_filters(filters: Filters) -> None:
-    """Raises UsageError for a date that orders nothing, and for a document or tag that is no text."""
+    """Raises UsageError for an invalid date, or a document id or tag that is not text."""
     for name in ("document_id", "tag"):
         given = getattr(filters, name)
         if given is not None and not isinstance(given, str):
@@ -210,7 +210,7 @@ def refuse_filters(filters: Filters) -> None:
 
 
 def is_day(given: object) -> bool:
-    # Compared as texts, so no other form of ISO 8601 will do.
+    # Dates are compared as text, so no other form of ISO 8601 will do.
     if not isinstance(given, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given):
         return False
     try:

@@ -1,1 +1,1 @@
-"""Claims against evidence: exact checks, entailment, and the verdict that joins them."""
+"""Verify claims against evidence: exact checks, entailment, and the verdict that combines them."""

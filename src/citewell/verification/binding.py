@@ -1,10 +1,10 @@
-"""A claim and a text -> the shortest stretch of it that carries the claim: 3 to 30 tokens, exact offsets.
+"""A claim and a text -> the shortest spans that support the claim: 3 to 30 tokens, exact offsets.
 
-In: a claim, a document text and the range to look in. Out: spans of that text, in order: one where one
-will do, several where sentences or cells are needed together. A quotation in the claim is bound where it
-stands; a number in a table to its row's label and its cell; anything else to the sentences that hold most
-of its words, numbers and names, cut to the decisive words. Chooses, never judges: whether the span
-supports is :mod:`citewell.verification.verifier`'s business.
+In: a claim, a document text and the range to search. Out: spans of that text, in order: one if it
+suffices, several if sentences or cells are needed together. A claim quoted verbatim is bound to its
+occurrence; a number in a table to its row's label and its cell; anything else to the sentences that contain
+most of its words and numbers, cut to the decisive words. Selects spans without judging them:
+:mod:`citewell.verification.verifier` decides whether they support the claim.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from citewell.verification.words import content_words
 
 Span = tuple[int, int]
 Scorer = Callable[[Sequence[str]], list[float]]
-"""Texts -> probability, in [0, 1], that each supports the claim; used to choose among near equals."""
+"""Texts -> probability in [0, 1] that each supports the claim; used to choose among close candidates."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.,'\u2019-][^\W_]+)*%?")
 _CANDIDATES = 3
 _MOST_SPANS = 3
-_SUPPORTS = 0.5  # the border of support: what is left supports the claim
-_SLACK = 0.02  # where it does not, the support that a span must add to be cited beside others
+_SUPPORTS = 0.5  # support threshold: the remaining spans support the claim
+_SLACK = 0.02  # below the threshold, the support a span must add to be cited with the others
 
 
 class _Candidate(Record, frozen=True, kw_only=True):
@@ -53,9 +53,9 @@ def bind(
     min_tokens: int = 3,
     max_tokens: int = 30,
 ) -> tuple[Span, ...]:
-    """The spans of ``text[start:end]`` that carry ``claim``; () when no word of it is there.
+    """Spans of ``text[start:end]`` that support ``claim``; () if it shares no word or number with them.
 
-    ``rows`` are the table rows in that range, ``score`` breaks ties between candidate sentences.
+    ``rows`` are the table rows in that range; ``score`` chooses between close candidate sentences.
     """
     end = len(text) if end is None else end
     region = text[start:end]
@@ -89,7 +89,7 @@ def fitted(
     low: int = 0, high: int | None = None,
 ) -> Span:  # fmt: skip
     """``[start, end)`` cut to ``max_tokens`` around the words it shares with ``claim``, or widened to
-    ``min_tokens`` inside its line (never past ``low`` and ``high``), at word borders."""
+    ``min_tokens`` within its line and ``[low, high)``, at word boundaries."""
     start, end = trimmed(text, start, end)
     words = [(start + m.start(), start + m.end()) for m in _WORD.finditer(text[start:end])]
     counts = _token_counts(text[start:end], [(a - start, b - start) for a, b in words])
@@ -117,14 +117,14 @@ def fitted(
             total -= counts[first]
             gain -= gains[first]
             first += 1
-        # Of equal windows the one that begins with a telling word reads best.
+        # Of equal windows, prefer one that begins with a matching word: it reads best.
         if gain > best_gain + (0.0 if gains[first] else 0.5):
             best, best_gain = (first, last), gain
     return _closed(text, words[best[0]][0], words[best[1]][1], end, max_tokens)
 
 
 def _closed(text: str, start: int, end: int, limit: int, max_tokens: int) -> Span:
-    """With the stop or percent sign that follows, where it still fits."""
+    """Include the closing punctuation or percent sign that follows, if it still fits."""
     while (
         end < limit and text[end] in '.%)!?\u201d"' and len(token_spans(text[start : end + 1])) <= max_tokens
     ):
@@ -138,7 +138,7 @@ def _closed(text: str, start: int, end: int, limit: int, max_tokens: int) -> Spa
 
 
 def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: int) -> Span:
-    """Whole words of the same line added behind, then before, until there are enough tokens."""
+    """Add whole words from the same line, after then before, until there are enough tokens."""
     line_start, line_end = line_span(text, start, end)
     line_start, line_end = max(low, line_start), min(high, line_end)
     while len(token_spans(text[start:end])) < min_tokens:
@@ -154,7 +154,7 @@ def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: i
 
 
 def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
-    """Tokens of each word, with those of the punctuation behind it."""
+    """Number of tokens in each word, including the punctuation after it."""
     tokens = token_spans(text)
     counts, at = [0] * len(words), 0
     for start, _ in tokens:
@@ -192,8 +192,8 @@ def _best(candidates: Sequence[_Candidate], region: str, score: Scorer | None) -
 
 
 def _needed(chosen: list[_Candidate], region: str, score: Scorer | None) -> list[_Candidate]:
-    """Without those that add no number and without which the rest supports the claim as well (Gao et al.
-    2023, ALCE: an irrelevant citation): a reader would ask why they are there. The first choice stays."""
+    """Drop candidates that add no number and that the rest support the claim equally well without
+    (irrelevant citations: Gao et al. 2023, ALCE). The first choice stays."""
     if score is None or len(chosen) < 2:
         return chosen
     kept = list(chosen)
@@ -212,7 +212,7 @@ def _read_together(chosen: Sequence[_Candidate], region: str) -> str:
 
 
 def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tuple[Span, ...]:
-    """Label and cell of the row in which every number of the claim is at its place."""
+    """Label and cell of the row for each number of the claim found in the right place."""
     if not rows:
         return ()
     lines = [

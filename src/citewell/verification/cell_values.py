@@ -1,10 +1,10 @@
-"""Does a table's cell state a claim's value: sign, currency, unit and scale too?
+"""Does a table cell state a claim's value, including its sign, currency, unit and scale?
 
-In: the value, a cell, the words over and beside it, and the words around the table. Out: yes or no. What the
-cell leaves out ("5,120") the nearest words that declare it give ("2021 ($m)", else "($ in millions)"); where
-those declare two things, are not understood, or may not be meant for this row ("Employees" under "in
-millions"), nothing is sure. A scaled amount without a currency may be dollars and nothing else; a bare number
-is no money unless a currency is declared. Knows nothing about rows and columns.
+In: the value, a cell, its row label and column head, and the text around the table. Out: yes or no. What the
+cell omits ("5,120") is taken from the nearest declaration ("2021 ($m)", else "($ in millions)"); if that
+declares two things, is not understood, or may not apply to this row ("Employees" under "in millions"), the
+answer is no. A scaled amount without a currency can match only dollars; a bare number is not money unless a
+currency is declared. Independent of row and column layout.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SCALES = {
     Decimal(10**7): "crore", Decimal(10**9): "billion", Decimal(10**12): "trillion",
 }  # fmt: skip
 _MINUS = "-\u2212\u2012\u2013"
-_BARE = re.compile(r"[\s()]*")  # brackets of a minus
-_RAISED = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079]")  # a note's
+_BARE = re.compile(r"[\s()]*")  # brackets mark a negative amount
+_RAISED = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079]")  # footnote marks
 _MONEY = re.compile(
     r"(?P<other>\b(?:Canadian|Australian|Kong|Zealand|Singapore|Taiwan) )?"
     r"(?P<name>(?<![A-Za-z.])[A-Za-z.]{0,6}[$€£¥₹₩₽]|[A-Za-z]+)"
 )
 _UNKNOWN = "of another country"
-# Where a unit is written: "Dose (mg)", "Weight, kg", "Hours".
+# Places where a unit is written: "Dose (mg)", "Weight, kg", "Hours".
 _UNIT_PLACES = (
     re.compile(r"[(\[](?:in )?([^()\[\]]+)[)\]]"),
     re.compile(r"(?:^|, )([^,\n]+)$", re.MULTILINE),
@@ -41,8 +41,8 @@ _EACH = re.compile(r"\bper\b|\bprices?\b|\beach\b", re.IGNORECASE)
 
 
 def states(cell: str, place: str, around: str, value: Quantity) -> bool:
-    """``place`` is the row's label and, a line below, the column's head; ``around`` what stands around
-    the table, with the table's own text."""
+    """Whether ``cell`` states ``value``. ``place`` is the row label and, on the next line, the column
+    head; ``around`` is the text around the table plus the table's own text."""
     found = [q for q in extract_quantities(cell) if q.form not in {Form.DATE, Form.ORDINAL, Form.TIME}]
     if len(found) != 1 or found[0].hedged or cell.count("(") != cell.count(")"):
         return False
@@ -63,8 +63,8 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
 
 
 def with_scale(cell: str, place: str, around: str, value: Quantity) -> str:
-    """What the cell holds in full, where ``value`` is its figure without the scale that is surely meant
-    ("$900", of 900 under "$ in millions"); else ""."""
+    """The cell's value with its scale, if ``value`` is the same figure without the declared scale
+    ("$900" for 900 under "$ in millions"); else ""."""
     found = extract_quantities(cell)
     if len(found) != 1 or abs(found[0].value) != abs(value.value) or _EACH.search(place):
         return ""
@@ -74,12 +74,12 @@ def with_scale(cell: str, place: str, around: str, value: Quantity) -> str:
 
 
 def declares(head: str) -> bool:
-    """Whether ``head`` says in what its own column is counted."""
+    """Whether ``head`` declares a scale or currency for its own column."""
     return bool(_scales(head) is None or _scales(head) or _currencies(head))
 
 
 def _in_full(own: Quantity, place: str, around: str) -> str:
-    """The cell's number as a sentence would write it ("5,120 million USD"); "" where that is not sure."""
+    """The cell's number as a sentence would write it ("5,120 million USD"); "" if uncertain."""
     number = own.text.lstrip(_MINUS)
     bare = own.form in {Form.NUMBER, Form.YEAR} and not own.unit
     if not bare and own.form is not Form.MONEY:
@@ -98,13 +98,13 @@ def _in_full(own: Quantity, place: str, around: str) -> str:
 
 
 def _scale(own: Quantity, place: str, around: str) -> Decimal | None:
-    """What 1 in the cell stands for; None where that is not sure."""
+    """What 1 in the cell stands for; None if uncertain."""
     if own.scaled or _PER_SHARE.search(place):
         return Decimal(1)
     declared = _scales(place)
     if declared is not None and not declared:
         declared = _scales(around)
-        # What is excepted of shares may stand in a row that does not say so ("Diluted"), but shows its cents.
+        # A row exempt from the scale (per-share data) may not say so ("Diluted"), but its cents show it.
         if "." in own.text and any(excepted(around)):
             return None
     if declared is None or len(declared) > 1:
@@ -112,9 +112,9 @@ def _scale(own: Quantity, place: str, around: str) -> Decimal | None:
     return next(iter(declared), Decimal(1))
 
 
-@lru_cache(maxsize=64)  # asked of each cell about the words around one table
+@lru_cache(maxsize=64)  # called for every cell with the same text around its table
 def _scales(text: str) -> frozenset[Decimal] | None:
-    """Those that ``text`` declares; None where some of it is not understood."""
+    """Scales that ``text`` declares; None if one is not understood."""
     return None if unread_scales(text) else context_scales(text) - {Decimal(1)}
 
 
@@ -130,7 +130,7 @@ def _currencies(text: str) -> frozenset[str]:
 
 
 def _unit(number: str, place: str) -> str:
-    """``number`` with the unit that the label or the head writes out whole, or ""."""
+    """``number`` with the unit that the label or head spells out, or ""."""
     for unit in (unit for pattern in _UNIT_PLACES for unit in pattern.findall(place)):
         written = f"{number} {unit}"
         found = extract_quantities(written)

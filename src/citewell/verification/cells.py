@@ -1,9 +1,9 @@
-"""Is a number of the claim in the cell that the claim speaks of? Exact code over table rows.
+"""Is a number in the claim in the cell that the claim refers to? Exact code over table rows.
 
-In: a claim and rows with their column heads. Out: one :class:`Placement` for each number that stands in
-a cell: at its place, or only in another row or under another year, which is how a true number makes a false
-claim; and the one cell that is all a claim says, which is stricter. A number that stands in no cell gets
-none: that is :mod:`citewell.verification.numbers`' business.
+In: a claim and rows with their column heads. Out: one :class:`Placement` for each number found in a cell,
+either in the right place or only in another row or under another year (a true number in a false claim);
+and, more strictly, the single cell that proves a whole claim. A number found in no cell gets no placement:
+:mod:`citewell.verification.numbers` handles it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from citewell.verification.quantity import CURRENCIES, UNITS, Form, Quantity
 from citewell.verification.words import content_words, overlap, telling_words, words_of
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
-_LABEL_HELD = 0.5  # share of a label's words that a claim about its row must use
+_LABEL_HELD = 0.5  # minimum share of a label's words in a claim about its row
 
 
 class Placement(Record, frozen=True, kw_only=True):
-    """``misplaced`` says in words why the number's cell is not the one meant; "" when it is."""
+    """``misplaced`` explains why the number's cell is not the one meant; "" if it is."""
 
     quantity: Quantity
     label: str
@@ -36,7 +36,7 @@ class Placement(Record, frozen=True, kw_only=True):
 
 
 def place_numbers(claim: str, lines: Sequence[TableLine], context: str = "") -> tuple[Placement, ...]:
-    """For each value of ``claim`` that a cell holds: where, and whether that is the place meant."""
+    """For each value in ``claim`` that a cell contains: where, and whether that is the place meant."""
     years = _years(claim)
     placements = []
     for quantity in extract_quantities(claim):
@@ -54,10 +54,10 @@ def place_numbers(claim: str, lines: Sequence[TableLine], context: str = "") -> 
 
 
 def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
-    """The cell that proves ``claim`` without any model, or None.
+    """The cell that proves ``claim`` without a model, or None.
 
-    The claim states one value, which is the cell's, and names the row, the column and what stands over them,
-    each whole, and nothing else; no other cell stands there. What is less than sure is left to the entailer.
+    The claim states one value, the cell's, and names the row, the column and the headings over them, each
+    in full, and nothing else; no other cell has that place. Anything less certain is left to the entailer.
     """
     if _NO_STATEMENT.search(claim):
         return None
@@ -71,7 +71,7 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
             continue
         (value,) = values
         bare = f"{said[: value.start]} {said[value.end :]}"
-        brackets = {"(", ")"} & {cell.strip() for cell, _ in line.cells}  # the minus of whichever is beside
+        brackets = {"(", ")"} & {cell.strip() for cell, _ in line.cells}  # minus of an adjacent cell
         if brackets or not _names(line.label, bare, value):
             continue
         for cell, head in line.cells:
@@ -86,9 +86,9 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
 
 
 def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
-    """That an amount of the claim leaves out the one scale of the table, in words, or "". ``asked`` is what
-    the claim answers: it may name the scale for it ("in thousands"). Not where the text has other tables,
-    or says the amount elsewhere."""
+    """A message if an amount in the claim omits the table's single scale, else "". ``asked`` is the question
+    the claim answers, which may name the scale ("in thousands"). Skipped if the text has several tables or
+    states the amount elsewhere."""
     tables = [part for part in re.split(r"\n[ \t]*\n", evidence.text) if "\t" in part]
     if len(tables) > 1 or len(context_scales(f"{claim}\n{asked}")) > 1:
         return ""
@@ -109,7 +109,7 @@ def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
     return ""
 
 
-# A claim that leans on the sentence before may speak of another thing than the table.
+# A claim that depends on the previous sentence may be about something other than the table.
 _NO_STATEMENT = re.compile(
     r"\b(?:not|no|never|will|would|can|could|(?-i:may)|might|shall|should|must|to be)\b|n['\u2019]t\b|\?|"
     r"\b(?:its?|he|his|she|her|they|their|this|that|these|those)\b",
@@ -131,7 +131,7 @@ _YEAR_WORDS = re.compile(
 
 
 def _around(evidence: EvidenceText) -> str:
-    """What may declare a currency or scale for all rows: a label or a head declares them for its own."""
+    """Text that may declare a currency or scale for all rows, excluding heads that declare only their own."""
     labels = {line.label for line in evidence.lines}
     prose = [row for row in evidence.text.split("\n") if row.partition("\t")[0].strip() not in labels]
     cells = [cell for line in evidence.lines for cell, _ in line.cells]
@@ -156,7 +156,7 @@ def _place_words(name: str) -> list[str]:
 
 
 def _names(name: str, bare: str, value: Quantity) -> bool:
-    """The claim holds the whole of a label or a head in one run, or as the unit of its value ("72 hours")."""
+    """The claim contains a whole label or head as one run, or as the unit of its value ("72 hours")."""
     wanted, said = _place_words(name), telling_words(bare)
     if not wanted:
         return False
@@ -180,8 +180,8 @@ def _own_words(line: TableLine, head: str) -> set[str]:
 
 
 def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
-    """The claim says all that the words over the row and its table say ("Budget"), and nothing besides them,
-    its row and its column."""
+    """The claim contains every word of the headings over the row and its table ("Budget"), and no other
+    words except those of its row and column."""
     heads = {" | ".join(over for _, over in line.cells), *(over for _, over in line.cells)}
     context = evidence.context
     for told in sorted(heads, key=len, reverse=True):
@@ -209,7 +209,7 @@ def _placement(
         misplaced = f"{quantity.text} is under \u201c{' '.join(head.split())}\u201d"
     elif label_fit < _LABEL_HELD and line.label:
         better = max(lines, key=lambda row: overlap(row.label, claim))
-        above = set(content_words(better.label)) <= set(content_words(head))  # the column says it
+        above = set(content_words(better.label)) <= set(content_words(head))  # the column head states it
         if (
             overlap(better.label, claim) >= max(2 * label_fit, 0.6)
             and better.label != line.label
@@ -232,8 +232,8 @@ def _named_beside(
     holders: Sequence[tuple[TableLine, str, str]],
     lines: Sequence[TableLine],
 ) -> str:
-    """The label of another row that the claim names whole, where it has but a part of this one's in common
-    with it ("cost of sales" for the row "net sales"); "" for none. No row with the value is another."""
+    """Label of another row that the claim names in full while sharing only part of this row's label
+    ("cost of sales" for the row "net sales"), else "". Rows that contain the value do not count as others."""
     bare = f"{claim[: quantity.start]} {claim[quantity.end :]}"
     if not line.label or _names(line.label, bare, quantity):
         return ""

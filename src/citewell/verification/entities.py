@@ -1,10 +1,10 @@
-"""Names that the claim brings and the evidence does not hold. Exact code, no model.
+"""Names in the claim that the evidence does not contain. Exact code, no model.
 
 In: claim and evidence. Out: the missing names as written in the claim. A name is a run of
 capitalised words, an acronym or a code ("COVID-19", "10-K"); words that English capitalises anyway
-(the first of a sentence, "I", months, days) count only when nothing else explains the capital.
-A name's own words suffice ("Nike" for "NIKE, Inc."), and its initials ("WHO"). Numbers and dates belong to
-:mod:`citewell.verification.numbers`. Knows nothing about who did what.
+(first in a sentence, "I", months, days) count only if nothing else explains the capital.
+The distinctive words of a name suffice ("Nike" for "NIKE, Inc."), as do its initials ("WHO"). Numbers and
+dates are left to :mod:`citewell.verification.numbers`. Independent of who did what.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EVERYDAY = re.compile(
 
 
 class Name(Record, frozen=True, kw_only=True):
-    """``certain`` is False for a capital that only the start of a sentence may explain."""
+    """``certain`` is False if the capital may be due only to the start of a sentence."""
 
     text: str
     start: int
@@ -46,9 +46,9 @@ class Name(Record, frozen=True, kw_only=True):
 
 
 def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
-    """Names of ``claim`` that ``evidence`` does not hold, as written in the claim, in order.
+    """Names of ``claim`` that ``evidence`` does not contain, as written in the claim, in order.
 
-    A word that only opens a sentence counts unless its ending is that of an everyday word.
+    A word capitalised only at the start of a sentence counts unless it has the ending of an everyday word.
     """
     held = _held(evidence)
     missing = (name for name in names(claim) if not _holds(name, held))
@@ -57,7 +57,7 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2048)
 def names(text: str) -> tuple[Name, ...]:
-    """The names of ``text`` in order. Text without any capitals, or all in capitals, has none."""
+    """The names in ``text``, in order. Text that is mostly capitals has none."""
     letters = [letter for letter in text if letter.isalpha()]
     if len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.6 * len(letters):
         return ()
@@ -114,7 +114,7 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
 
 
 def _opens(text: str, start: int, starts: set[int]) -> bool:
-    """A capital here may be the start of a sentence, a quotation or a list item."""
+    """Whether a capital here may be due to the start of a sentence, a quotation or a list item."""
     before = text[:start].rstrip(" ")
     return start in starts or not before or before[-1] in "\"'\u201c\u2018:([\n\t•-*;"
 
@@ -131,7 +131,7 @@ def _is_name_word(word: str) -> bool:
 
 
 def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) -> bool:
-    """A joining word belongs to the name when a capital follows: "Bank of America"."""
+    """Whether a joining word belongs to the name because a capital follows: "Bank of America"."""
     if token.group().lower() in {"and", "on", "in"}:
         return False
     following = _WORD.search(text, token.end())
@@ -170,18 +170,18 @@ def _holds(name: Name, held: _Held) -> bool:
         word for word in words
         if word not in JOINERS
         and word not in TITLES
-        and (len(words) == 1 or (word not in CORPORATE and len(word) > 1))  # "M. Curie" is held by "Curie"
+        and (len(words) == 1 or (word not in CORPORATE and len(word) > 1))  # "Curie" matches "M. Curie"
     ] or words  # fmt: skip
     if all(_word_held(word, held) for word in telling):
         return True
-    # "Obama" holds "Barack Obama" unless the evidence speaks of another Obama.
+    # "Obama" matches "Barack Obama" unless the evidence mentions another Obama.
     if (
         len(words) == 2
         and words[1] in held.words
         and not held.before.get(words[1], frozenset()) - TITLES - PLAIN
     ):
         return True
-    # "WHO" against "World Health Organization", and the other way round
+    # "WHO" matches "World Health Organization", and vice versa.
     if len(words) == 1 and name.text.isupper() and 2 < len(words[0]) <= 6 and words[0] in held.initials:
         return True
     initials = "".join(word[0] for word in words if word not in JOINERS)

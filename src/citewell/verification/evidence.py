@@ -1,10 +1,9 @@
-"""What a claim is checked against: a text, what stands around it, its table rows, its kind and language.
+"""The evidence for a claim: a text, its context, its table rows, its kind and language.
 
 In: passages or plain text. Out: :class:`EvidenceText`; one of KINDS, by which exact checks and the
-calibration of support differ; why a text is not English. Rows come from the reader of the document when it
-knows them, else from lines with tabs. Function words tell a language in Latin script; short texts and
-tables are taken as English, as there is nothing to tell them by. Knows nothing about where the text is
-stored.
+calibration of support differ; why a text is not English. Rows come from the document reader if it has
+them, else from lines with tabs. Function words identify languages in Latin script; short texts and
+tables are assumed to be English, since nothing identifies them. Independent of where the text is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _OTHER_WORDS = {name: frozenset(words.split()) for name, words in _OTHERS.items(
 
 
 def not_english(text: str) -> str:
-    """Why ``text`` is not English; "" when it is or cannot be told."""
+    """Why ``text`` is not English; "" if it is, or if that cannot be determined."""
     letters = [letter for letter in text[:4000] if letter.isalpha()]
     if len(letters) < 8:
         return ""
@@ -52,20 +51,20 @@ def not_english(text: str) -> str:
         ((name, [word for word in words if word in known]) for name, known in _OTHER_WORDS.items()),
         key=lambda pair: len(pair[1]),
     )
-    # Many function words of another language are English words too: three different ones tell.
+    # Many foreign function words are English words too, so three distinct non-English ones are required.
     sure = len(set(hits) - _ENGLISH) >= 3 and len(hits) / len(words) >= 0.2
     return f"it appears to be {name}" if sure and len(hits) > 2 * english * len(words) else ""
 
 
 _HEAD_ROWS = 8
-_TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length
+_TITLE_LINES, _TITLE_LIMIT = 3, 160  # maximum lines of a table title, and characters per line
 _NO_VALUE = re.compile(r"\W*(?:n/?a|n\.a|nil|none|nm)?\W*", re.IGNORECASE)
 
 
 class TableLine(Record, frozen=True, kw_only=True):
-    """A row as words: its label and its cells as (text, column head).
+    """A row as text: its label and its cells as (text, column head).
 
-    ``group`` is the section row it stands under ("Discontinued operations", outermost first, by " \u203a ");
+    ``group`` is the section rows above it ("Discontinued operations"), outermost first, joined by " \u203a ";
     ``title`` the short lines right above its table.
     """
 
@@ -76,8 +75,8 @@ class TableLine(Record, frozen=True, kw_only=True):
 
 
 class EvidenceText(Record, frozen=True, kw_only=True):
-    """``context`` is no evidence: title, units, column heads. ``sections`` are the headings over the text.
-    ``language`` "" when nobody said.
+    """``context`` is not evidence: title, units, column heads. ``sections`` are the headings over the text.
+    ``language`` is "" if not stated.
 
     ``source`` is the name used in reasons.
     """
@@ -90,14 +89,14 @@ class EvidenceText(Record, frozen=True, kw_only=True):
     source: str = ""
 
     def around(self, more: str = "") -> str:
-        """Context for numbers: what stands around the text, and the units that it declares itself."""
+        """Context for numbers: the text around the evidence, and the units that the evidence declares."""
         return "\n".join(part for part in (self.context, more, declared_units(self.text)) if part)
 
 
 class ClaimEvidence(Record, frozen=True, kw_only=True):
-    """A claim and its evidence. ``context`` is what was asked of the writer; ``asked`` is the question that a
-    bare fragment ("$1,577 million") answers; ``antecedent`` what the claim leans on in its answer ("Its
-    founders ..."): evidence about another thing does not carry it."""
+    """A claim and its evidence. ``context`` is the question put to the writer; ``asked`` the question that a
+    bare fragment ("$1,577 million") answers; ``antecedent`` the text the claim's pronouns refer to ("Its
+    founders ..."): evidence about another subject does not support it."""
 
     claim: str
     evidence: tuple[EvidenceText, ...]
@@ -107,7 +106,7 @@ class ClaimEvidence(Record, frozen=True, kw_only=True):
 
 
 def as_evidence(given: str | EvidenceText) -> EvidenceText:
-    """Plain text as evidence; its tables are read from its tabs, or from Markdown's pipes."""
+    """Plain text as evidence; tables are read from tabs or Markdown pipes."""
     if isinstance(given, EvidenceText):
         return given
     text = _tabbed(unsaid(given))
@@ -115,7 +114,7 @@ def as_evidence(given: str | EvidenceText) -> EvidenceText:
 
 
 def passage_evidence(passage: Passage, document_text: str | None = None) -> EvidenceText:
-    """A passage's content with its context; rows with their heads as the document's reader saw them."""
+    """A passage's content with its context; rows with their heads as read by the document reader."""
     chunk = passage.chunk
     text = unsaid(chunk.content)
     text = text if chunk.rows else _tabbed(text)
@@ -135,10 +134,10 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
-    """Rows of plain text: lines with tabs. The rows without a label above the first one that has one are its
-    heads, with the first that holds years or no numbers; years or words without a label head what follows,
-    wherever they stand. A head with one cell less than a row has none over the labels. A line in a table that
-    holds no values opens a group; a line after a blank one is about another table.
+    """Rows of plain text: lines with tabs. Heads are the unlabelled rows above the first labelled row, a first
+    labelled row of only years or words or one after a line without values, and any unlabelled row of only
+    years or words. A head with one cell fewer than a row has none over the labels. A line without values in a
+    table opens a group; one after a blank line starts another table.
     """
     lines: list[TableLine] = []
     heads: list[list[str]] = []
@@ -189,23 +188,23 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
 
 
 def unsaid(text: str) -> str:
-    """``text``, of the same length, with blanks for what it strikes out and for what stands behind a box
-    that is not ticked."""
+    """``text``, of the same length, with spaces in place of struck-out text and of the text after an
+    unticked box."""
     return _UNSAID.sub(lambda match: re.sub(r"\S", " ", match.group()), text)
 
 
 _BOX = r"\[[xX ]\]|[\u2610-\u2612]"
 _UNSAID = re.compile(
     r"~~(?=\S)[^~\n]{1,500}~~|<((?i:del|strike))>[^<]{1,500}</\1>"
-    # A box of a list or before a name: "[ ] is a list" is prose.
+    # A box in a list or before a capital or digit: "[ ] is a list" is prose.
     rf"|(?:^[ \t]*[-*+][ \t]+\[ \]|\[ \](?=[ \t]+[A-Z0-9])|\u2610)(?:(?!{_BOX})[^\n])*",
     re.MULTILINE,
 )
 
 
 def _tabbed(text: str) -> str:
-    """``text``, of the same length, with tabs for the pipes of its Markdown tables: a row over "|---|---|",
-    and the rows below it. The line of dashes becomes blanks behind the row above."""
+    """``text``, of the same length, with tabs for the pipes of its Markdown tables: a row above "|---|---|"
+    and the rows below. The line of dashes becomes spaces at the end of the row above."""
     lines: list[str] = []
     within = False
     for line in text.split("\n"):
@@ -246,7 +245,7 @@ def _is_head(cells: list[str]) -> bool:
 
 
 def _over(heads: list[list[str]], width: int) -> list[str]:
-    """The heads over a row's values, of ``width`` cells with its label."""
+    """The heads over the values of a row of ``width`` cells, including its label."""
     aligned = [["", *head] if head[0] and len(head) + 1 == width else head for head in heads]
     return joined_heads(aligned)[1:]
 
@@ -256,7 +255,7 @@ def _title(bare: list[str]) -> str:
 
 
 def _line(row: Row, text: str, offset: int) -> TableLine:
-    """``offset`` is where ``text`` begins in the document."""
+    """``offset`` is the start of ``text`` in the document."""
     return TableLine(
         label=row.label,
         cells=tuple((text[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),
@@ -266,11 +265,11 @@ def _line(row: Row, text: str, offset: int) -> TableLine:
 
 KINDS = ("sentence", "text", "table")
 _RECORD = re.compile(r"(?=.{0,62}?: ).*?: (?P<value>.*)")
-_FEWEST = 4  # words of a sentence; what ends as one and has fewer is a value ("Founded: 1964.")
+_FEWEST = 4  # minimum words of a sentence; fewer are a value, even with a full stop ("Founded: 1964.")
 
 
 def source_kind(premise: str) -> str:
-    """``table`` (rows of cells or of "name: value"), ``sentence`` (one) or ``text``."""
+    """``table`` (mostly rows of cells or "name: value"), ``sentence`` (at most one) or ``text``."""
     rows, prose = parted(premise)
     if len(rows) >= 2 and len(rows) >= len(prose):
         return "table"
@@ -278,7 +277,7 @@ def source_kind(premise: str) -> str:
 
 
 def parted(premise: str) -> tuple[list[str], list[str]]:
-    """(rows of cells or of "name: value", other lines), in their order."""
+    """(rows of cells or "name: value", other lines), each in order."""
     parts: tuple[list[str], list[str]] = [], []
     for line in filter(str.strip, premise.splitlines()):
         parts["\t" not in line and not _is_record(line)].append(line)
@@ -286,7 +285,7 @@ def parted(premise: str) -> tuple[list[str], list[str]]:
 
 
 def _is_record(line: str) -> bool:
-    """Whether it is "name: value"; a sentence behind a label is prose."""
+    """Whether the line is "name: value"; a sentence after a label is prose."""
     record = _RECORD.match(line)
     value = record["value"].rstrip() if record else ""
     return bool(value) and not (value.endswith((".", "!", "?")) and len(value.split()) >= _FEWEST)

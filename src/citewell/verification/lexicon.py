@@ -1,4 +1,4 @@
-"""Closed word lists of English that the exact checks read. Tables only; regular expressions are with
+"""Closed English word lists used by the exact checks. Tables only; regular expressions are kept with
 their users."""
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ WIDENERS = frozenset(
     "all always never everyone everybody everything completely entirely solely exclusively invariably universally "
     "unanimously".split()
 )
-"""Of a claim: words that say of all what a source without any such word may say of some. "Every", "whole",
-"throughout" and "worldwide" are not here: in claims that hold they are as often loose speech."""
+"""In a claim: universal words, where a source without one may mean only some. "Every", "whole", "throughout"
+and "worldwide" are excluded: in true claims they are often used loosely."""
 
 WIDE = (
     UNIVERSAL | WIDENERS | frozenset("any both total full fully no not forever throughout worldwide".split())
 )
-"""Of a source: words that may mean as much."""
+"""In a source: words that may be as universal."""
 
 REQUIRED = frozenset("require requires required mandatory".split())
-"""Of a source: what is so without any word for when is so always."""
+"""In a source: words that imply "always" without a time being stated."""
 
 UNKNOWN = frozenset("may might possibly potentially".split())
-"""Hedges before what is not known; "could", "probably" and "perhaps" are as often dropped by people who mean the same."""
+"""Hedges for the unknown; "could", "probably" and "perhaps" are often dropped with no change of meaning."""
 
 UNDONE = frozenset(
     "plan plans planned intend intends expect expects expected aim aims hope hopes propose proposes".split()
 )
-"""Before "to": what has not happened."""
+"""Before "to": mark something that has not happened."""
 
 PARTIAL = frozenset(
     "some several many most few certain often sometimes usually generally partly partially mostly various majority part half".split()
@@ -87,11 +87,11 @@ STOP = frozenset(
 )
 
 RELATIONS = frozenset("from to by with for".split())
-"""Words of STOP that tell one row of a table from another: "due from", "due to"."""
+"""Words of STOP that distinguish table rows: "due from", "due to"."""
 
 ASIDES = frozenset(
     "note notes loss losses deficit expense unaudited in of thousands millions billions mn bn m k".split()
 )
 
-"""What brackets in a label hold, besides units, without naming another row: a note, a scale, the word for a value
-below zero. A "gain" or an "income" there turns the sign round, and is none."""
+"""Words in a label's brackets, besides units, that do not name another row: a note, a scale, a word for a
+negative value. "Gain" and "income" are excluded: there they reverse the sign."""

@@ -1,16 +1,15 @@
-"""Does the evidence hold each number of the claim? Exact code, no model.
+"""Does the evidence contain each number of the claim? Exact code, no model.
 
-In: claim, evidence and what stands around the evidence (table title, units, column heads). Out: one
-:class:`NumberCheck` for each number of the claim, and :func:`missing_numbers` for the reason's words.
+In: claim, evidence and its context (table title, units, column heads). Out: one
+:class:`NumberCheck` for each number of the claim, and :func:`missing_numbers` for the reason's text.
 
-Two numbers agree when their forms are compatible (a percentage is no percentage point, a year no
-count, kilograms no milligrams, dollars no euros) and their values at full scale do. Rounding rule:
-the claim's digits must be the source's value rounded at the claim's own last place, with at least
-two significant digits (zeros at the end of a whole number count as written; a bare whole number is a
-count and is never a rounding). A hedged number ("about", "at most") that is not held is left to the
-entailer, as is a measure in another unit of its kind (8 km, 5 miles). Numbers without a scale word take the
-scale that the context states ("in millions"). Knows nothing about rows and columns: see
-:mod:`citewell.verification.cells`.
+Two numbers agree if their forms are compatible (percentages are not percentage points, masses are not
+lengths, dollars are not euros) and their values at full scale agree. Rounding rule: the claim's value must
+be the source's value rounded at the claim's last digit, with at least two significant digits (trailing zeros
+of a whole number count as written; a bare whole number is a count and is never a rounding). A hedged number
+("about", "at most") that does not match is left to the entailer, as is a measurement in another unit of its
+kind (8 km, 5 miles). Numbers without a scale word take the scale stated by the context ("in millions").
+Independent of rows and columns: see :mod:`citewell.verification.cells`.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from citewell.verification.words import content_words
 
 
 class Match(StrEnum):
-    """EQUAL and ROUNDED hold, the others do not. ``OTHER`` denies: the evidence has other values where this
-    one should stand. ``OPEN`` does not, nor does it hold: exact code cannot tell. ``ABSENT`` does not either:
-    the evidence has nothing to set against it. Small counts and ordinals may be counted; they are denied only
-    by another number of the same thing ("five stores", "six stores")."""
+    """EQUAL and ROUNDED hold; the others do not. ``OTHER`` denies the number: the evidence has other values
+    in its place. ``OPEN`` neither holds nor denies: exact code cannot decide. ``ABSENT`` does not deny: the
+    evidence has no comparable value. Small counts and ordinals may come from counting; only another
+    number of the same thing denies them ("five stores", "six stores")."""
 
     EQUAL = "equal"
     ROUNDED = "rounded"
@@ -45,7 +44,7 @@ HOLDS = frozenset({Match.EQUAL, Match.ROUNDED})
 
 
 class NumberCheck(Record, frozen=True, kw_only=True):
-    """``nearest`` is the evidence's quantity that decided, None when there is nothing near."""
+    """``nearest`` is the decisive quantity of the evidence, None if nothing is comparable."""
 
     quantity: Quantity
     match: Match
@@ -74,9 +73,9 @@ _PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 
 
 def missing_numbers(claim: str, evidence: str, context: str = "") -> tuple[str, ...]:
-    """The numbers of ``claim``, as written there, that ``evidence`` (under ``context``) does not hold.
+    """The numbers of ``claim``, as written there, that ``evidence`` (with ``context``) does not contain.
 
-    ``context`` is text around the evidence that is no evidence itself: units such as "(in millions)".
+    ``context`` is text around the evidence that is not evidence itself: units such as "(in millions)".
     """
     return tuple(check.quantity.text for check in check_numbers(claim, evidence, context) if not check.holds)
 
@@ -86,7 +85,7 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
     """One check for each quantity of ``claim``, in order."""
     found = [(quantity, evidence) for quantity in extract_quantities(evidence)]
     joined = _TORN.sub(r"\1\2\3", evidence)
-    if joined != evidence:  # tokenised text tears "235,000" into "235, 000"
+    if joined != evidence:  # tokenised text splits "235,000" into "235, 000"
         found += [(quantity, joined) for quantity in extract_quantities(joined)]
     scales = context_scales(f"{context}\n{evidence}")
     own = context_scales(claim) | ({Decimal(1)} if not context else context_scales(context))
@@ -109,7 +108,7 @@ _ORDER = tuple(Match)
 
 
 def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -> bool:
-    """Another value of the same thing, so that it speaks against the claim's."""
+    """Whether ``found`` may be another value of the same thing, and so deny the claim's."""
     if claimed.unit in _PHYSICAL and found.unit != claimed.unit:
         return False
     small = (
@@ -121,7 +120,7 @@ def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -
 
 
 def _thing(text: str, quantity: Quantity) -> frozenset[str]:
-    """The two words behind a number, as stems: what it counts."""
+    """The content words among the two words after a number, as stems: what it counts."""
     return frozenset(content_words(" ".join(_WORD.findall(text[quantity.end : quantity.end + 40])[:2])))
 
 
@@ -137,7 +136,7 @@ def _compare(
         percents and claimed.form is Form.PERCENT and found.form is Form.NUMBER and not found.unit
     )
     if not compatible or not _same_unit(claimed, found):
-        # A bare year against a count, or 15 % against 15 points: worth naming in the reason.
+        # Same digits in another form, such as 15 % and 15 points: worth naming in the reason.
         same = (
             Form.ORDINAL not in {claimed.form, found.form}
             and abs(claimed.value) == abs(found.value)
@@ -145,7 +144,7 @@ def _compare(
         )
         return Match.FORM if same else Match.ABSENT
     best = Match.OTHER
-    # Where one side leaves the unit out, what is written is compared: "27-year-old" with "aged 27".
+    # If one side omits the unit, compare the numbers as written: "27-year-old" with "aged 27".
     ours, theirs = (Decimal(1), Decimal(1)) if claimed.unit == found.unit else (claimed.factor, found.factor)
     for source, _ in _readings(found, scales):
         for value, step in _readings(claimed, own):
@@ -181,7 +180,7 @@ def _same_unit(claimed: Quantity, found: Quantity) -> bool:
 
 
 def _readings(quantity: Quantity, scales: frozenset[Decimal]) -> list[tuple[Decimal, Decimal]]:
-    """(value, step) that the digits may stand for: as written, and under each declared scale."""
+    """(value, step) pairs the digits may stand for: as written, or under each declared scale."""
     bare = quantity.form in {Form.NUMBER, Form.MONEY, Form.YEAR} and quantity.unit not in _PHYSICAL
     if quantity.scaled or not bare:
         return [(quantity.value, quantity.step)]

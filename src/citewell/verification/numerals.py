@@ -1,9 +1,9 @@
 """Numbers written in digits or in words: "$1,577 million", "(12.3)", "4:30 pm".
 
-In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
-"B12") are none, and "one" is one only where something is counted. Raised digits are the power of a ten ("5 ×
-10⁶") and the mark of a footnote behind any other number ("5¹ million" is five million). A run of more than
-forty digits is no number. Knows nothing about dates or ranges.
+In: text. Out: quantities as written, in order. Numbers that are part of a name ("COVID-19", "10-K", "B12")
+do not count, and "one" counts only with a unit. Superscript digits are an exponent after ten ("5 ×
+10⁶") and a footnote mark after any other number ("5¹ million" is five million). A run of more than
+forty digits is not a number. Independent of dates and ranges.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NUMERAL = re.compile(
     rf"(?P<open2>(?<=[$€£\t ])\()?(?P<minus2>(?<=[$€£])[-\u2212])?(?P<num>{_DIGITS})"
     rf"(?:[ \u00a0-](?P<frac>\d/\d{{1,2}})(?![\d/]))?"
 )
-_MOST_DIGITS = 40  # a longer run of digits is no number: a key, a hash, an attack
+_MOST_DIGITS = 40  # a longer run of digits is not a number: a key, a hash, an attack
 _ORDINAL_TAIL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _LETTER_TAIL = re.compile(r" ?(k|K|MM|mm|M|m|B|b|T|t)\b")
 _TIME_TAIL = re.compile(r"(?::(?P<min>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half>[ap]\.?m\b\.?)?", re.IGNORECASE)
@@ -138,11 +138,11 @@ def _minutes(hours: str, tail: re.Match[str]) -> Decimal:
 
 _CAPITAL_WORD = re.compile(r"[A-Z]\w{0,63}[-\u2011]$")
 _REST_OF_WORD = re.compile(r"(?:[.-]*+\w++)++")
-_NEAR = 256  # characters beside a number that are looked at: no name is longer, and a document is
+_NEAR = 256  # characters examined on each side of a number: longer than any name, to bound the cost
 
 
 def _inside_name(text: str, match: re.Match[str]) -> bool:
-    """A letter touches the number ("B12", "COVID-19", "10-K", "401(k)"): it is part of a name."""
+    """Whether the number is part of a name ("B12", "COVID-19", "10-K", "401(k)") or a code."""
     start, end = match.start("num"), match.end("num")
     if not match["cur"] and start > 0:
         before = text[max(0, start - _NEAR) : start]
@@ -173,7 +173,7 @@ def _end_of_word(text: str, end: int) -> int:
 
 
 def _free(text: str, position: int) -> bool:
-    """A dash is a minus where no word or digit stands before it."""
+    """Whether a dash is a minus: no letter, digit, closing bracket or percent sign directly before it."""
     return position == 0 or not (text[position - 1].isalnum() or text[position - 1] in ")%]")
 
 
@@ -186,12 +186,12 @@ _HUNDREDTH = Decimal("0.01")
 
 
 Measure = tuple[Form, str, Decimal, Decimal, int]
-"""Form, unit, the unit's factor, what one of them is worth, where it ends."""
+"""Form, unit, the unit's factor, the worth of one, the end offset."""
 
 
 def _measure(text: str, end: int, currency: str, least: int = 1) -> Measure | None:
-    """Of a percent sign, currency or unit of ``least`` letters behind a number, which may have a ``currency``
-    before it; None where none is written."""
+    """Measure for a percent sign, or a currency or unit of at least ``least`` letters, after a number that
+    may have a ``currency`` before it; None if there is none."""
     if percent := PERCENT.match(text, end):
         worth = _HUNDREDTH if percent["bp"] else Decimal(1)
         return Form.PERCENT if percent["pc"] else Form.POINTS, "", Decimal(1), worth, percent.end()
@@ -210,7 +210,7 @@ def _measure(text: str, end: int, currency: str, least: int = 1) -> Measure | No
 
 
 def _symbol(text: str, end: int, name: str) -> bool:
-    """ "5 m" and "5m" are metres, "5 s" hardly ever seconds."""
+    """Whether a short unit is meant: "5 m" and "5m" are metres, "5 s" is hardly ever seconds."""
     return text[end] not in " \t\u00a0-" or name not in {"s", "l", "L", "W", "ms"}
 
 
@@ -223,8 +223,8 @@ _SPELLED = re.compile(
     rf"\b{_SUB1000}\b(?:[ -]{_BIG}\b(?:,? (?:and )?{_SUB1000}\b)?){{0,9}}(?![-'\u2019]?\w)", re.IGNORECASE
 )
 _ORDINAL = re.compile(rf"\b(?:(?P<ten>{_TEN})[ -])?(?P<word>{'|'.join(ORDINALS)})\b", re.IGNORECASE)
-_BEYOND = 10**24  # "a trillion trillion": nobody counts so far in words
-_BESIDE = 32  # characters beside a number that are looked at
+_BEYOND = 10**24  # "a trillion trillion": too large to be a spelled-out count
+_BESIDE = 32  # characters examined on each side of a number
 _NO_ONE = re.compile(r"(?:\b(?:no|any|every|some|each|this|that|the|which|another)[ -]|\S-)$", re.IGNORECASE)
 _ONE_OF = re.compile(r"^(?: of\b| another\b| such\b| or more\b|['\u2019]s\b|-)", re.IGNORECASE)
 _NOT_RANK = re.compile(r"(?:\bat )$", re.IGNORECASE)

@@ -1,11 +1,11 @@
-"""What exact code knows against a claim, whatever a model says: one table of checks.
+"""Objections by exact code to a claim, whatever a model says: one table of checks.
 
-In: a claim and one evidence text. Out: the first objection, in words, or ""; an objection keeps the support
-of that text under its border. Each check stands in :data:`OBJECTIONS` under the name of its row in
-docs/measurements/rules.md, where `python -m benchmarks.rules` says what it stops and what it costs; a check
-without a row that defends it fails a test. Also: whether a text speaks of what a claim states, without
-which it contradicts nothing, for a contradiction withholds a whole answer; and what a verdict's reason
-names. Knows no probabilities and no models.
+In: a claim and one evidence text. Out: the first objection, in words, or ""; an objection keeps the text's
+support below the threshold. Each check is in :data:`OBJECTIONS` under the name of its row in
+docs/measurements/rules.md, where `python -m benchmarks.rules` reports what it stops and what it costs; a
+check without a row that justifies it fails a test. Also: whether a text is about what a claim states, without
+which it cannot contradict it (a contradiction withholds a whole answer); and the wording of a verdict's
+reason. Independent of probabilities and models.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from citewell.verification.quantity import Form, Quantity
 from citewell.verification.subjects import exchanged_names, said_of_another, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
 
-SPEAKS = 0.6  # share of the claim's other content words in the sentence that speaks of it
-ELSEWHERE = 0.5  # of that share, the most that a sentence which holds the number may have
+SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
+ELSEWHERE = 0.5  # maximum fraction of that share in a sentence that contains the number
 _FEWEST = 2
 
 
@@ -77,14 +77,14 @@ _OF: dict[Form, frozenset[Form]] = {
     Form.MONEY: _AMOUNTS,
     Form.POINTS: frozenset({Form.POINTS, Form.PERCENT}),
 }
-"""Of values of which forms a sum or difference is worked out; of its own where none are named."""
-_FEW = 4  # values of one line of which a share is worked out: of more, some share always fits
-SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
-_MOST = 40  # values of a premise that are tried against each other
+"""Forms whose values may be added or subtracted to give this form; by default only the form itself."""
+_FEW = 4  # maximum values in a line for computing shares: among more, some share always fits
+SAME = 0.5  # minimum share of the claim's other content words in the line of the denying number
+_MOST = 40  # maximum values of a premise tried in pairs
 
 
 def speaks_of(claim: str, premise: str, context: str = "") -> bool:
-    """``context`` is text around the premise that is no evidence itself: a title, units, column heads."""
+    """``context`` is text around the premise that is not evidence itself: a title, units, column heads."""
     open_numbers = [check for check in check_numbers(claim, premise, context) if not check.holds]
     if any(not _set_against(check, claim, premise, context) for check in open_numbers):
         return False
@@ -93,8 +93,8 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
 
 
 def worked_out(claimed: Quantity, premise: str) -> bool:
-    """The sum or difference of two of the premise's values, in a scale that it declares, or the share or
-    change of two that stand in a line with few others: nothing there denies it."""
+    """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares, or
+    the share or change of two in a line with few others; the premise then does not deny it."""
     forms = _OF.get(claimed.form, frozenset({claimed.form}))
     values = [q.value for q in extract_quantities(premise) if q.form in forms][:_MOST]
     scales = context_scales(premise) if claimed.form in _AMOUNTS else (Decimal(1),)
@@ -118,7 +118,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
-    """Another number stands where the claim's should: in a line that says much of what the claim says."""
+    """Whether another number takes the place of the claim's, in a line that shares many of its words."""
     if (
         check.match in {Match.OPEN, Match.ABSENT}
         or check.nearest is None
@@ -143,7 +143,7 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
 
 
 def held_by(claim: str, premise: EvidenceText, context: str) -> str:
-    """For a supported claim: where it is said, and which of its numbers are not written there."""
+    """Reason for a supported claim: its source, and which of its numbers are not written there."""
     where = f" by {premise.source}" if premise.source else ""
     loose = [
         check.quantity.text
@@ -155,7 +155,7 @@ def held_by(claim: str, premise: EvidenceText, context: str) -> str:
 
 
 def words_against(claim: str, premise: EvidenceText) -> str:
-    """The sentence that speaks of what ``claim`` states, as a quote; "" where none does."""
+    """The sentence nearest to ``claim``, as a quote; "" if there is none."""
     words = " ".join(nearest_sentence(claim, premise.text).split())
     return (
         f"\u201c{words if len(words) <= _LONGEST else words[:_LONGEST] + chr(0x2026)}\u201d" if words else ""
@@ -170,9 +170,9 @@ def lacking(
     context: str,
     asked: str,
 ) -> str:
-    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when none
-    of it can be named. ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked``
-    are the question.
+    """Reason for an unsupported claim: missing numbers, else missing names, else an overstatement; "" if
+    nothing specific is found. ``nearest`` is the one of ``texts`` closest to supporting the claim;
+    ``context`` and ``asked`` are the question.
     """
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
@@ -185,7 +185,7 @@ def lacking(
     return overstated(claim, nearest.text)
 
 
-_LONGEST = 160  # characters of a source's sentence in a reason
+_LONGEST = 160  # maximum characters of a source sentence in a reason
 
 
 def _list(items: Sequence[str]) -> str:
@@ -194,8 +194,8 @@ def _list(items: Sequence[str]) -> str:
 
 _DENIES = frozenset({Match.OTHER, Match.FORM})
 _DATES = frozenset({Form.DATE, Form.YEAR})
-DENIED_CEILING = 0.45  # the most support of a claim that is objected to: under the border of 0.5
-_COPIED = 0.9  # share of the claim's words, figures aside, in one sentence; chosen on training texts
+DENIED_CEILING = 0.45  # maximum support of a claim with an objection: below the threshold of 0.5
+_COPIED = 0.9  # minimum share of the claim's words, figures aside, in one sentence; tuned on training texts
 _FIGURE = re.compile(r"\d|illion")
 
 
@@ -208,9 +208,9 @@ def objection(question: ClaimEvidence, evidence: EvidenceText, checks: Mapping[s
 
 
 def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """Figures of the claim in whose place a sentence of nearly the same words has others. In other words a
-    claim may apply a rule ("a bill of 420 euros") or work its figure out: that is the model's to judge, as
-    are counts in words."""
+    """Figures of the claim that a sentence of nearly the same words replaces with others. A claim worded
+    differently may apply a rule ("a bill of 420 euros") or compute its figure: the model judges that, as it
+    does spelled-out counts."""
     premise = _prose_meant(evidence.text, question.claim)
     words = blanked(question.claim, extract_quantities(question.claim))
     if not premise or overlap(words, nearest_sentence(words, premise)) < _COPIED:
@@ -222,13 +222,13 @@ def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
         for check, told in zip(checks, titled, strict=True)
         if check.match in _DENIES
         and _FIGURE.search(check.quantity.text)
-        and not (told.holds and check.quantity.form in _DATES)  # a year that the title names
+        and not (told.holds and check.quantity.form in _DATES)  # a year or date that the title names
     ]
     return f"the source does not contain {_list(figures)}" if figures else ""
 
 
 def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """Two names in each other's place, or one in the place of another."""
+    """Two names swapped, or one substituted for another."""
     prose = _prose_meant(evidence.text, question.claim)
     if not prose:
         return ""
@@ -253,7 +253,7 @@ def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
 
 
 def another_subject(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """The evidence says it of another thing than the one that the claim's pronoun stands for."""
+    """The evidence states it about a subject other than the one the claim's pronoun refers to."""
     found = said_of_another(question.claim, question.antecedent, evidence.text, evidence.context)
     return (
         f"the source says it about \u201c{found[0]}\u201d, not about \u201c{found[1]}\u201d" if found else ""
@@ -278,8 +278,8 @@ OBJECTIONS: Mapping[str, Objection] = MappingProxyType(
 
 
 def _prose_meant(premise: str, claim: str) -> str:
-    """The premise, or the prose beside its table where a sentence of that is nearer to the claim than any
-    row; else nothing: rows have no places, and their numbers are for the cells' own check."""
+    """The premise; if it is a table, the prose next to it if one of its sentences is nearer to the claim than
+    any row, else "": prose checks do not apply to rows, whose numbers the cell check covers."""
     if source_kind(premise) != "table":
         return premise
     rows, lines = parted(premise)

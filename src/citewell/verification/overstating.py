@@ -1,10 +1,10 @@
-"""Does a claim say more than the sentence it is taken from: of all, for certain, the most, without the if?
+"""Does a claim overstate its source sentence: universality, certainty, a superlative, a dropped condition?
 
-In: claim and evidence. Out: how, in words, or "". The claim is compared with the sentence of the evidence
-nearest in words. What is found holds the claim's support under its border: "may" is no "does" and "some" no
-"all", however alike the rest. Words that people drop without changing what they mean ("probably", "could"
-for "was able to", "every" in loose speech) are left to the entailer: docs/log.md has the counts by which
-words were taken or left. Knows nothing about probabilities.
+In: claim and evidence. Out: how, in words, or "". The claim is compared with the evidence sentence of highest
+word overlap. A finding keeps the claim's support below the threshold: "may" is not "does" and "some" is not
+"all", however similar the rest. Words that people drop without changing the meaning ("probably", "could"
+for "was able to", loose "every") are left to the entailer: docs/log.md has the counts by which words were
+included or excluded. Independent of probabilities.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from citewell.verification.words import (
     words_of,
 )
 
-REACH = 4  # words between a hedge and the word it hedges
-CLOSE = 0.7  # share of the claim's words in one sentence of a long text; in a short one ENOUGH will do
+REACH = 4  # maximum distance, in words, from a hedge to the word it hedges
+CLOSE = 0.7  # minimum share of the claim's words in one sentence of a long text; ENOUGH in a short one
 LONG = 3  # sentences
 _BETWEEN = frozenset(
     "to be been being have has had that it they he she we will would the a an also only soon still even then "
@@ -46,7 +46,7 @@ _HEDGED = HEDGES | frozenset(
     "if can hoped hoping planning expecting expectation considered chance prospect forecast forecasts target "
     "targets projected projects".split()
 )
-# Hedges, or what it is about: "the board may drop the plan" leaves a claim about the plan without one.
+# Hedges or topics: in a claim about "the board may drop the plan", the word "plan" is not a hedge.
 _NOUNS = frozenset(
     "plan plans aim aims hope hopes estimate estimates forecast forecasts target targets projects chance prospect".split()
 )
@@ -56,7 +56,7 @@ _LEAVE = re.compile(
     re.IGNORECASE,
 )
 _BOUND = re.compile(r"\b(?:must|needs?\b|requir|prohibit|forb[ia]d|bann?ed|barred)", re.IGNORECASE)
-"""Words for a leave that is refused ("may not") or given only on terms."""
+"""Words for permission refused ("may not") or given only on conditions."""
 _DUTY = frozenset("must need needs needed required obliged have has had".split())
 _ONE_AMONG = re.compile(
     r"\b(?:among (?:the|its|their)|(?:one|some|two|three|four|five|many|several) of "
@@ -92,7 +92,7 @@ _PEOPLE = re.compile(r"\b(?:people|patients?|humans?|adults?|children|men|women|
 
 @lru_cache(maxsize=4096)
 def overstated(claim: str, evidence: str) -> str:
-    """What ``claim`` says beyond the sentence of ``evidence`` that it resembles, as a reason; "" for nothing."""
+    """What ``claim`` states beyond the most similar sentence of ``evidence``, as a reason; "" if nothing."""
     sentence = nearest_sentence(claim, evidence)
     if not sentence or claim.strip() in sentence:
         return ""
@@ -120,7 +120,7 @@ def _says_of_all(text: str, wide: str) -> bool:
 
 
 def _for_certain(claim: str, sentence: str, _: str) -> str:
-    """A hedge stands before a word that the claim states plainly, and that stands nowhere else."""
+    """A hedge precedes a word that the claim states plainly and that occurs nowhere else in the sentence."""
     ours, theirs = words_of(_without_may(claim)), words_of(_without_may(sentence))
     if any(word in _HEDGED and (word not in theirs or word not in _NOUNS) for word in ours):
         return ""
@@ -147,14 +147,14 @@ def _for_certain(claim: str, sentence: str, _: str) -> str:
 
 
 def _root(word: str) -> str:
-    """The stem, "permitted" with that of "permit"."""
+    """The stem, with a final double letter reduced: "permitted" has the root of "permit"."""
     found = stem(word)
     return found[:-1] if found[-2:-1] == found[-1:] else found
 
 
 def _as_leave(claim: str, about: str, sentence: str, rest: Sequence[str]) -> bool:
-    """The claim takes the "may" before ``rest`` for leave given or refused, in words that the sentence does
-    not have, and does not say that what it is ``about`` is done, or must be."""
+    """Whether the claim reads the "may" before ``rest`` as permission given or refused, in words not in the
+    sentence, without saying that what it is ``about`` is done or must be."""
     ours, said = words_of(claim), _LEAVE.findall(claim)
     if rest[0] == "not" or "only" in rest:
         said += _BOUND.findall(claim)
@@ -178,8 +178,8 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
 
 
 def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
-    """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is one statement and its
-    condition, the claim has nearly all of the one and nothing of the other."""
+    """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is a statement with a
+    condition, and the claim contains most of the statement and none of the condition."""
     found = _CONDITION_FIRST.match(sentence.rstrip(". ")) or _CONDITION_LAST.match(sentence.rstrip(". "))
     if not found or _CONDITIONAL.search(claim):
         return ""
@@ -187,7 +187,7 @@ def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
     stated = set(content_words(found["stated"]))
     if not condition or ours & (condition - stated) or len(stated & ours) < CLOSE * len(stated):
         return ""
-    # A rule whose condition is told to hold elsewhere in the text, as premises of a conclusion are.
+    # The text may state elsewhere that the condition holds, as the premises of a conclusion do.
     others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
     if any(overlap(found["condition"], text) >= ENOUGH for text in others):
         return ""
@@ -208,13 +208,13 @@ OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "of people": _of_people,
     "without its condition": _without_its_condition,
 }
-"""Each takes claim, nearest sentence and evidence; the first that says something is the reason."""
+"""Each takes claim, nearest sentence and evidence; the first non-empty result is the reason."""
 
 
-# No month where it opens a statement without a subject: "May contain nuts".
+# Not a month at the start of a statement without a subject: "May contain nuts".
 _MAY = re.compile(rf"\bMay\b(?!(?<![\w,] May) (?:{'|'.join(sorted(BASES))})\b)")
 
 
 def _without_may(text: str) -> str:
-    """Without the "May" that is a month or a name: with a capital it is that more often than a hedge."""
+    """Remove "May" as a month or name: capitalised, it is more often one of these than a hedge."""
     return _MAY.sub(" ", text)

@@ -1,8 +1,8 @@
-"""Quantities as people write them, found in text: numbers, money, percentages, dates, ordinals.
+"""Extract quantities from text as people write them: numbers, money, percentages, dates, ordinals.
 
 In: text. Out: :class:`Quantity` values in order, never overlapping, each with its value at full scale, the
-size of its last written digit, its unit, and whether a hedge stands beside it. Knows nothing about evidence
-or verdicts: those are :mod:`citewell.verification.numbers`.
+size of its last written digit, its unit, and whether it is hedged. Independent of evidence and verdicts:
+see :mod:`citewell.verification.numbers`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RANGE = re.compile(r"^\s*(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|to|and|or)\s*$
 
 @lru_cache(maxsize=2048)
 def extract_quantities(text: str) -> tuple[Quantity, ...]:
-    """Every quantity of ``text``, in order, never overlapping; offsets in code points."""
+    """Every quantity in ``text``, in order, never overlapping; offsets in code points."""
     taken = [
         Quantity(
             text=text[m.start : m.end], start=m.start, end=m.end, form=Form.DATE,
@@ -47,7 +47,7 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
-    """ "10 to 15 percent", "$3-5 million": what one end leaves out it takes from the other."""
+    """ "10 to 15 percent", "$3-5 million": each end takes what it omits from the other."""
     shared = {Form.PERCENT, Form.POINTS, Form.MONEY}
     result = list(ordered)
     for index, (first, second) in reversed(list(enumerate(itertools.pairwise(ordered)))):
@@ -81,7 +81,7 @@ def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
 
 
 def _written_scale(quantity: Quantity) -> Decimal:
-    """The worth of 1 as written: scale word times unit factor."""
+    """What 1 as written is worth: scale word times unit factor."""
     digits = re.search(r"\d[\d,]*(?:\.(\d+))?", quantity.text)
     return quantity.step * (Decimal(10) ** len(digits[1] or "")) if digits else Decimal(1)
 

@@ -1,10 +1,10 @@
-"""One quantity, and the words of measure: scales, currencies, units, number words, dates.
+"""The quantity record, and the vocabulary of measurement: scales, currencies, units, number words, dates.
 
-In: text and the end of a number in it, or text with dates. Out: :class:`Quantity` values and how far what
-follows belongs to them; :class:`Moment` values in order, never overlapping: a day, a month of a year, a day of
-a month, a year said to be one ("in 2018"). A bare "2018" is left to
-:mod:`citewell.verification.quantities`; "5/6/2018" is kept as both of its readings. Scales are the short scale
-(a billion is 10**9). Knows nothing about verdicts.
+In: text and the end of a number in it, or text with dates. Out: :class:`Quantity` values and the end of what
+belongs to them; :class:`Moment` values in order, never overlapping: a date, a month and year, a day and
+month, or an explicit year ("in 2018"). A bare "2018" is left to
+:mod:`citewell.verification.quantities`; "5/6/2018" keeps both readings. Scales are short scale
+(a billion is 10**9). Independent of verdicts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCALES: dict[str, int] = {
     "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7, "dozen": 12,
 }  # fmt: skip
 
-# Letters count only when they touch the number; "m" and "mm" are metres unless money stands before.
+# Letters count only directly after the number; "m" and "mm" are units of length except after a currency.
 LETTER_SCALES: dict[str, int] = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 MONEY_SCALES: dict[str, int] = {"m": 10**6, "mm": 10**6, "MM": 10**6, "b": 10**9, "t": 10**12}
 
@@ -80,7 +80,7 @@ UNITS: dict[str, tuple[str, Decimal]] = {
     for word in words.split()
 }
 
-# A symbol of one or two letters is a unit only right behind a number written in digits.
+# A symbol of one or two letters, or with capitals, is a unit only right after a number in digits.
 SHORT_UNITS = frozenset(word for word in UNITS if len(word) <= 2 or not word.islower())
 
 ONES = {
@@ -118,8 +118,8 @@ MONTHS = {
 
 
 class Moment(Record, frozen=True, kw_only=True):
-    """``readings`` are (year, month, day) with None for what is not said; more than one when the
-    order of day and month is open."""
+    """``readings`` are (year, month, day) with None for parts not stated; more than one if the
+    order of day and month is ambiguous."""
 
     start: int
     end: int
@@ -132,7 +132,7 @@ _D = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?\b"
 _Y = r"(?P<y>(?:1[0-9]|20)\d\d)(?!\d|[.,]\d|\s?%)"
 _DASH = r"[-\u2010\u2011\u2012\u2013\u2014/]"
 
-# Tried in this order at every position; the first that matches wins.
+# Applied in this order; earlier patterns take precedence where matches overlap.
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
@@ -156,12 +156,12 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 
-# "may" and "march" are words of their own: without a year they are months only when capitalised.
+# "may" and "march" are also ordinary words: without a year they are months only if capitalised.
 _ALSO_WORDS = {"may", "march", "mar", "sec"}
 
 
 def moments(text: str) -> tuple[Moment, ...]:
-    """Every date in ``text``."""
+    """All dates in ``text``."""
     taken: list[Moment] = []
     for name, pattern in _PATTERNS:
         taken = with_free(
@@ -171,7 +171,7 @@ def moments(text: str) -> tuple[Moment, ...]:
 
 
 def agree(claimed: Moment, found: Moment) -> bool:
-    """``found`` says at least what ``claimed`` says: "May 31, 2018" holds "May 2018", not the reverse."""
+    """Whether ``found`` states all that ``claimed`` does: "May 31, 2018" for "May 2018", not the reverse."""
     return any(
         all(x is None or x == y for x, y in zip(a, b, strict=True))
         for a in claimed.readings
@@ -226,10 +226,10 @@ class Form(StrEnum):
 
 
 class Quantity(Record, frozen=True, kw_only=True):
-    """``value`` is at full scale and in the base unit of ``unit`` (a dimension, a currency or "");
-    ``step`` is the worth of the last digit written, ``factor`` that of the unit (1000 for "kg").
-    ``scaled``: a scale word was written. ``brackets``: accounting brackets, a minus in tables. ``hedged``:
-    about, over, at most, or the like."""
+    """``value`` is at full scale, in the base unit of ``unit`` (a dimension, a currency or ""); ``step`` is
+    the worth of the last written digit, ``factor`` that of the unit (1000 for "kg"). ``scaled``: a scale word
+    was written. ``brackets``: accounting brackets, which are a minus in tables. ``hedged``: about, over, at
+    most, or the like."""
 
     text: str
     start: int
@@ -268,11 +268,11 @@ def plain(
     )  # fmt: skip
 
 
-_MOST_SCALE = 10**24  # behind which a further "million" is none
+_MOST_SCALE = 10**24  # a further "million" after this is ignored
 
 
 def scale_after(text: str, end: int) -> tuple[int, int]:
-    """(where the scale words behind ``end`` end, their product): "hundred million"; else (``end``, 0)."""
+    """(end of the scale words after ``end``, their product), as in "hundred million"; else (``end``, 0)."""
     value, match = 1, _SCALE.match(text, end)
     if not match:
         return end, 0

@@ -1,9 +1,9 @@
-"""Is a claim a whole sentence of its source, with nothing around it that turns it? Exact code.
+"""Is a claim a whole sentence of its source, with nothing around it that changes its meaning? Exact code.
 
-In: a claim and a text. Out: whether the claim stands there, word for word, as a statement. Questions,
-speech, items of a list with words that lead up to it, what stands under a heading that may turn it ("Do not take it") and what the
-sentence behind may take back ("This rule was withdrawn.") state nothing by themselves; "No" says nothing
-against the claim. Knows nothing about models: whatever leaves a doubt is for the entailer.
+In: a claim and a text. Out: whether the text asserts the claim, word for word. Questions, speech, items of a
+list with a lead-in, sentences under a heading that may negate them ("Do not take it") and sentences that
+the next one may retract ("This rule was withdrawn.") are not assertions; a negative result is not evidence
+against the claim. Independent of models: anything doubtful is left to the entailer.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _OPENS = re.compile(rf"\s*{_LIST_MARK}*{_MARKUP}\s*", re.IGNORECASE)
 _CLOSES = re.compile(rf"\s*[.!]?\s*{_MARKUP}\s*[.!]?")
 _GOES_ON = re.compile(r"[,;](?:\s+(?:and|or))?$", re.IGNORECASE)
 _ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
-# A list that lost its lines ("any of the following is a default: The borrower fails to pay. ...").
+# A list without line breaks ("any of the following is a default: The borrower fails to pay. ...").
 _LED = re.compile(rf":\s+(?:{_LIST_MARK})?([A-Z][^.!?]*)")
 _HEADING = re.compile(
     r"#{1,6}\s+(.*\w.*)|(?:\*\*|__)(.*\w.*)(?:\*\*|__)|([A-Z0-9\"'\u201c\u2018(][^\t]*[\w)\]?])"
 )
-"""Marked, bold as a whole, or a short line without a stop."""
+"""A marked heading, a line all in bold, or a short line without a full stop."""
 _HEADING_WORDS, _HEADING_LONGEST = 12, 200
-_LABEL_WORDS = 3  # "Key results:" over a list says nothing of it
-# Words of a heading that make what stands under it untrue, not so yet or any more, a wish or a case.
+_LABEL_WORDS = 3  # "Key results:" over a list does not change its meaning
+# Heading words that make the text below untrue, outdated, hypothetical, intended or conditional.
 _TURNS = re.compile(
     r"\b(?:except\w*|exclu\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|false\w*|untrue|"
     r"wrong|drafts?|former\w*|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|revoked|"
@@ -47,7 +47,7 @@ _TURNS = re.compile(
     r"students|applicants|those) (?:with\w*|who|in|on|under|over|aged|from))\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_ASIDE_WORDS = 5  # a longer question or "Not ..." says something of its own
+_ASIDE_WORDS = 5  # a longer question or "Not ..." is a statement of its own
 _TAKEN_BACK = re.compile(
     r"\W*(?:this|that|these|those|the (?:above|foregoing|statement))\b.*\b(?:only|false|untrue|wrong|incorrect|myth|lie|"
     r"delet\w+|revers\w+|repeal\w+|supersed\w+|revok\w+|withdr\w+|rescind\w+|overturn\w+|cancel\w+|expir\w+|laps\w+|"
@@ -59,13 +59,13 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
-_MOST_PLACES = 20  # of a claim in one text: what does not stand in the first ones is for the entailer
-_MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
+_MOST_PLACES = 20  # maximum occurrences of a claim examined in one text; the rest is left to the entailer
+_MOST_LINES = 50  # maximum lines searched backwards, from an item to its lead-in
 
 
 def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
-    """``claim`` is a whole sentence of ``text``, word for word but for marks around it. ``sections`` are the
-    headings over the text, also those that stand far above it."""
+    """Whether ``claim`` is a whole sentence of ``text``, word for word except for surrounding marks.
+    ``sections`` are the headings over the text, including distant ones."""
     bare = claim.strip().rstrip(".!").rstrip()
     if len(bare.split()) < LEAST_WORDS or bare.rstrip("\"'\u201d\u2019)").endswith("?"):
         return False
@@ -75,7 +75,7 @@ def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
 
 
 def turning(sections: Sequence[str], claim: str) -> list[str]:
-    """Those headings that may turn what stands under them, and of which ``claim`` says nothing."""
+    """Headings that may change the meaning of the text below and that ``claim`` does not include."""
     said = set(content_words(claim))
     return [name for name in sections if _heading_turns(name) and not set(content_words(name)) <= said]
 
@@ -92,7 +92,7 @@ def _stated(text: str, start: int, end: int) -> bool:
     begin, stop = line_span(text, first)
     told = _QUOTES.search(opens["marks"]) and _QUOTES.search(closes["marks"])
     if told and (text[begin:first].strip() or text[last:stop].strip()):
-        return False  # what stands beside a quotation says that somebody said it
+        return False  # text next to a quotation attributes it to somebody
     return not (
         _introduced(text, first)
         or _turned_by_heading(text, first, text[start:end])
@@ -101,13 +101,13 @@ def _stated(text: str, start: int, end: int) -> bool:
 
 
 def _paired(opening: str, closing: str) -> bool:
-    """Brackets and emphasis close as they opened: an asterisk at the end alone is a footnote's."""
+    """Whether brackets and emphasis close as they opened; a final asterisk alone is a footnote mark."""
     left, right = _QUOTES.sub("", opening), _QUOTES.sub("", closing)
     return left.translate(str.maketrans("([", ")]"))[::-1] == right
 
 
 def _balanced(text: str) -> bool:
-    """No quotation is open at its end; a mark behind a digit is inches, one before "s" an apostrophe."""
+    """Whether all quotations are closed; a mark after a digit is inches, one before "s" an apostrophe."""
     straight = re.sub(r'(?<=\d)"', "", text).count('"')
     return (
         straight % 2 == 0
@@ -118,9 +118,9 @@ def _balanced(text: str) -> bool:
 
 
 def _introduced(text: str, first: int) -> bool:
-    """The sentence is part of a speech or a list, or the words above it lead up to it ("It is a myth that:").
+    """Whether the sentence is part of a speech or a list, or has a lead-in above it ("It is a myth that:").
 
-    A list may have lost its marks, so lines of one sentence count as its items, up to a heading.
+    A list may have lost its marks, so one-sentence lines count as items, up to a heading.
     """
     begin, stop = line_span(text, first)
     line, ahead = text[begin:stop].strip(), text[begin:first]
@@ -128,7 +128,7 @@ def _introduced(text: str, first: int) -> bool:
         return True
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if above.endswith(":"):
-            # A row of a table is turned by a denial above it only.
+            # For a table row, only a lead-in that negates matters.
             return _heading_turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
         if _GOES_ON.search(above):
             return True
@@ -138,9 +138,8 @@ def _introduced(text: str, first: int) -> bool:
 
 
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
-    """The nearest heading, or a marked one that it stands under, denies, dates back or narrows what stands
-    under it, and ``claim`` does not say so; or an item stands right under words with a verb that lead up to
-    it."""
+    """Whether the nearest heading, or a marked one above it, negates, restricts or marks as outdated the text
+    below and ``claim`` does not say so; or an item is right under a lead-in with a verb."""
     begin, stop = line_span(text, first)
     line = text[begin:stop].strip()
     right_above = bool(_ITEM.match(line))
@@ -160,7 +159,7 @@ def _turned_by_heading(text: str, first: int, claim: str) -> bool:
 
 
 def _heading(line: str, below: str) -> str:
-    """Its words, or "": a plain line is none where the one below goes on with it, or where it is an item."""
+    """The heading's words, or "": a plain line is not one if the line below continues it or it is an item."""
     found = _HEADING.fullmatch(line) if len(line) <= _HEADING_LONGEST else None
     if not found:
         return ""
@@ -170,7 +169,7 @@ def _heading(line: str, below: str) -> str:
 
 
 def _leads(name: str) -> bool:
-    """It says something of what follows ("Any of the following is a default"), and asks nothing."""
+    """Whether a heading states something about what follows ("Any of the following is a default")."""
     asks = name.endswith("?") or re.match(r"\W*(?:how|what|why|where)\b", name, re.IGNORECASE)
     return _has_verb(name) and not asks
 
@@ -180,7 +179,7 @@ def _heading_turns(name: str) -> bool:
 
 
 def _taken_back(text: str, first: int, last: int) -> bool:
-    """In the same paragraph a sentence behind ends it, limits it or asks, or one before it poses it."""
+    """Whether the next sentence on the line ends, limits or questions it, or an earlier one supposes it."""
     spans = sentence_spans(text)
     behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
     before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
@@ -193,8 +192,8 @@ def _taken_back(text: str, first: int, last: int) -> bool:
 
 
 def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
-    """A short sentence among those ``before``, in the same section, poses all that follows ("Imagine the
-    following.")."""
+    """Whether a short sentence in ``before``, in the same section, makes what follows a supposition ("Imagine
+    the following.")."""
     below = ""
     for start, end in reversed(before):
         said = text[start:end].strip()
@@ -207,7 +206,7 @@ def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:
-    """The lines before the one that begins at ``line`` and that hold something, nearest first."""
+    """The non-blank lines before the one that begins at ``line``, nearest first."""
     while line > 0:
         begin = text.rfind("\n", 0, line - 1) + 1
         if above := text[begin : line - 1].strip():
@@ -216,7 +215,7 @@ def _lines_above(text: str, line: int) -> Iterator[str]:
 
 
 def _is_item(line: str) -> bool:
-    """It has a list's mark, or is one sentence or row by itself and no heading."""
+    """Whether the line has a list mark, or is a single sentence or row and not a heading."""
     heading = line[-1].isalnum() and line[0].isupper() and not _has_verb(line)
     return bool(_ITEM.match(line)) or (not heading and len(sentence_spans(line)) == 1)
 

@@ -1,10 +1,10 @@
-"""Is the claim about the thing that the source speaks of? Names out of place, and what a pronoun stands for.
+"""Is the claim about the subject of the source? Misplaced names, and what a pronoun refers to.
 
-In: a claim and its premise; for a claim that leans ("Its founders were ..."), the sentences it leans on. Out:
-two names in each other's place, a name in a place where the source has another, or the thing that the premise
-speaks of and the one that was meant. Exact code for what small entailers do not see: in "Dee sued Lee" and
-"Lee sued Dee" every word is the same. Prose only. An antecedent is no evidence: it can hold a claim under its
-border and support none. Knows nothing about verdicts.
+In: a claim and its premise; for a claim with a pronoun ("Its founders were ..."), the sentences it refers to.
+Out: two swapped names, a name where the source has another, or the subject of the premise and the
+subject meant. Exact code for what small entailers miss: "Dee sued Lee" and "Lee sued Dee" have the
+same words. Prose only. An antecedent is not evidence: it can keep a claim below the threshold but cannot
+support one. Independent of verdicts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from citewell.verification.quantity import MONTHS
 from citewell.verification.words import content_words, is_doubtful, is_finite, nearest_sentence, overlap
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
-# Runs of capitalised words, and each such word: where a name was put in another's place, runs are cut anew.
+# Runs of capitalised words, and single ones: swapping a name may change the runs.
 _CAPITALS = (
     re.compile(r"\b[A-Z][\w'’.-]*\w(?: (?:of |the |de |and )?[A-Z][\w'’.-]*\w)*"),
     re.compile(r"\b[A-Z][\w'’.-]*\w"),
@@ -31,10 +31,10 @@ _CAPITALS = (
 _PRONOUNS = frozenset(
     {"He", "She", "It", "They", "We", "I", "You", "This", "That", "These", "The", "His", "Her", "There"}
 )
-CLOSE = 0.75  # share of the claim's words that one sentence must hold before places are compared
-GAIN = 2  # neighbouring pairs that the exchange must win
+CLOSE = 0.75  # minimum share of the claim's words in a sentence before positions are compared
+GAIN = 2  # minimum gain in shared pairs of neighbouring words from swapping the names
 _MOST_NAMES = 12
-_FEWEST_WORDS = 2  # content words beside the names that a claim needs before places are compared
+_FEWEST_WORDS = 2  # minimum content words of a claim, besides names, before positions are compared
 _LONGEST_STRETCH = 7
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|[^\w\s]")
 _NO_NAMES = STOP | PLAIN | TITLES | COMMON_CAPITALS | DAYS | frozenset(MONTHS)
@@ -42,7 +42,7 @@ _NO_NAMES = STOP | PLAIN | TITLES | COMMON_CAPITALS | DAYS | frozenset(MONTHS)
 
 @lru_cache(maxsize=4096)
 def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
-    """The first two names whose exchange brings the claim nearer to the sentence it resembles."""
+    """The first two names whose swap brings the claim closer to the sentence it resembles, or None."""
     sentence = nearest_sentence(claim, premise)
     if not sentence or overlap(claim, sentence) < CLOSE:
         return None
@@ -65,9 +65,9 @@ def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=4096)
 def substituted_name(claim: str, premise: str, context: str = "") -> str | None:
-    """A name of the claim in whose place the sentence it resembles has another one.
+    """A name in the claim where the sentence it resembles has another one, or None.
 
-    Either the premise lacks the name altogether, or the same words stand around both names.
+    Either the premise lacks the name altogether, or both names have the same words around them.
     """
     sentence = nearest_sentence(claim, premise)
     if sentence and overlap(claim, sentence) >= CLOSE:
@@ -79,8 +79,8 @@ def substituted_name(claim: str, premise: str, context: str = "") -> str | None:
 
 
 def _other_name_in_place(claim: str, premise: str) -> str | None:
-    """Claim and sentence word by word: where they differ in one stretch between words they share, and each
-    has a name there that the other's stretch does not hold."""
+    """Align claim and sentence word by word; the claim's name in a stretch between shared words where each
+    has a name that the other's stretch lacks, or None."""
     bare = _CAPITALS[0].sub(" ", claim)
     wanted = set(content_words(bare))
     if len(wanted) < _FEWEST_WORDS:
@@ -98,7 +98,7 @@ def _other_name_in_place(claim: str, premise: str) -> str | None:
 
 
 def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
-    """What stands in the claim, and in its place in the sentence, between words that both have."""
+    """(claim, sentence) pairs of differing stretches between shared words."""
     ours, theirs = (list(_TOKEN.finditer(text)) for text in (claim, sentence))
     matcher = SequenceMatcher(
         None, [m.group().lower() for m in theirs], [m.group().lower() for m in ours], autojunk=False
@@ -118,7 +118,7 @@ def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
 
 
 def _named(ours: str, theirs: str) -> str | None:
-    """The name in our stretch, when theirs has quite another one."""
+    """The name in our stretch if theirs has an entirely different one, else None."""
     our_names, their_names = _capital_words(ours), _capital_words(theirs)
     if not our_names or not their_names:
         return None
@@ -150,9 +150,7 @@ def _pairs(text: str) -> set[tuple[str, str]]:
     return set(itertools.pairwise(words))
 
 
-_NEAR = (
-    0.5  # of the nearest sentence's share of the claim's words, from which on a sentence may carry the claim
-)
+_NEAR = 0.5  # minimum fraction of the best sentence's overlap for a sentence that may support the claim
 _FIRM = r"the (?:company|firm|group|team|former|latter|author)"
 _LEANS = re.compile(
     rf"(?:(?:however|moreover|furthermore|additionally|also|then|later|in addition|consequently),?\s+)?"
@@ -168,13 +166,13 @@ _WORD_ANTECEDENTS = re.compile(r"[^\W_]+")
 
 
 def said_of_another(claim: str, antecedent: str, premise: str, context: str = "") -> tuple[str, str] | None:
-    """(whom the premise says it of, whom the claim meant). ``context`` is text around the premise."""
+    """(subject of the premise, subject meant) if they differ. ``context`` is text around the premise."""
     if not antecedent or not _LEANS.match(claim):
         return None
     return _told_of_another(claim, antecedent, premise, context)
 
 
-@lru_cache(maxsize=64)  # asked twice of a claim and a premise, which may be a whole source
+@lru_cache(maxsize=64)  # called twice per claim and premise, which may be a whole source
 def _told_of_another(claim: str, antecedent: str, premise: str, context: str) -> tuple[str, str] | None:
     leaning = _LEANS.match(claim)
     meant = _meant(antecedent)
@@ -202,7 +200,7 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
         if not other:
             return None
         others.append(other)
-    # A person may be somebody of the named thing's, whom the answer left unnamed.
+    # The person may belong to the named subject without being named in the answer.
     if leaning["person"] and any(
         _holds_any(meant, text) and (text == context or _holds_any(others, text))
         for text in (context, *sentences)
@@ -212,8 +210,8 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
 
 
 def _meant(antecedent: str) -> tuple[str, ...]:
-    """The names of ``antecedent``; none when it leans on something itself, or all only tell what sort another
-    thing is ("the iPhone maker")."""
+    """The names in ``antecedent``; none if it has an antecedent itself, or if all its names only modify
+    another noun ("the iPhone maker")."""
     found = () if _LEANS.match(antecedent) else names(antecedent)
     alone = [name for name in found if _stands_alone(antecedent[name.end :])]
     return tuple(_bare(name) for name in found) if alone else ()
@@ -225,7 +223,7 @@ def _stands_alone(rest: str) -> bool:
 
 
 def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str], around: str) -> str | None:
-    """The other thing that ``sentence`` speaks of, "" for none, None where the sentence before tells."""
+    """The other subject of ``sentence``, "" if none, None if the sentence before determines it."""
     if _holds_any(meant, sentence):
         return ""
     if _LEANS.match(sentence):
@@ -236,7 +234,7 @@ def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str], aro
 
 
 def _subjects(sentence: str, claim: str, around: str) -> list[str]:
-    """Names before the verb that the claim lacks; those behind it where it has all ("Ann founded Beta")."""
+    """Names before the verb that the claim lacks, or those after it if it has all ("Ann founded Beta")."""
     verb = next(
         (
             word.start()
@@ -254,7 +252,7 @@ def _subjects(sentence: str, claim: str, around: str) -> list[str]:
 
 
 def _lacks(claim: str, name: Name, around: str) -> bool:
-    """A thing's name, surely, that ``claim`` does not hold."""
+    """Whether ``name`` is certainly a name and ``claim`` does not contain it."""
     bare = _bare(name)
     sure = name.certain or bare != name.text or re.search(rf"[^\W_.][,;]? {re.escape(bare)}\b", around)
     return bool(sure and missing_names(f"of {bare}", claim))

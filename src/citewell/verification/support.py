@@ -1,12 +1,12 @@
-"""An entailer's word as a calibrated probability of support.
+"""An entailer's output as a calibrated probability of support.
 
 In: a premise, the entailer's three probabilities and its maker. Out: the probability of support at equal
-priors, so that 0.5 is its border. An embedded entailer's log odds go through one line a kind of source
-(sentence, text, table), whose coefficients stand beside its weights in support.json with what they were
-fitted on, checked against its card when they are read; the judge's and the small entailer's together through
-one line over both. Any other entailer's own probability is taken as it is; any other panel is as sure as the
-least sure of those whose word it gives. Nothing of the claim's words is looked at here: features of them were
-measured and bought nothing (docs/measurements/rules.md).
+priors, so that 0.5 is the threshold. An embedded entailer's log odds are mapped by one line per kind of
+source (sentence, text, table), with coefficients stored next to its weights in support.json with what they
+were fitted on, checked against its card when read; the judge and the small entailer are combined by one joint
+line. Any other entailer's probability is used as is; any other panel has the lowest probability among the
+voices it reports. The claim's words are not used: features of them were measured and brought no gain
+(docs/measurements/rules.md).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from citewell.verification.evidence import source_kind
 
 FILE = "support.json"
 UNCALIBRATED = "not calibrated for this verification model"
-_EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
+_EDGE = 1e-4  # log odds are clipped here: beyond it is only the model's overconfidence
 
 
 def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
-    """In [0, 1], before exact code objects. Raises ValueError for an unchecked entailment."""
+    """In [0, 1], before objections by exact code. Raises ValueError for an unchecked entailment."""
     if entailment.entailment is None:
         raise ValueError(f"nothing to calibrate: {entailment.unchecked}")
     if entailment.voices:
@@ -45,7 +45,7 @@ def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
 
 
 def _together(premise: str, voices: Sequence[Voice]) -> float | None:
-    """By the line that was fitted to both of two voices; None where there is none."""
+    """By the line fitted jointly to two voices; None if there is none."""
     said = {voice.maker.hash: voice.said.entailment for voice in voices}
     for folder in _folders():
         fitted = _read(folder)
@@ -63,8 +63,8 @@ def _together(premise: str, voices: Sequence[Voice]) -> float | None:
 
 
 def card_of(maker: Maker) -> str:
-    """The hash of the calibration of this entailer's word, or of a member's of a panel whose maker bears
-    it as its card; else that there is none."""
+    """The hash of this entailer's calibration, or of the calibration that a panel's maker carries as its
+    card; else UNCALIBRATED."""
     if fitted := _fitted(maker):
         return str(fitted["hash"])
     known = {_read(folder)["hash"] for folder in _folders()} if maker.card else set()
@@ -72,24 +72,23 @@ def card_of(maker: Maker) -> str:
 
 
 def calibration_card(folder: Path) -> dict[str, Any]:
-    """What the coefficients of the entailer in ``folder`` were fitted on, and how well they are
-    calibrated."""
+    """What the coefficients of the entailer in ``folder`` were fitted on, and their calibration quality."""
     return {name: value for name, value in _read(folder).items() if name != "coefficients"}
 
 
 def logistic(value: float) -> float:
-    """The probability that has these log odds."""
+    """The probability with these log odds."""
     return 1.0 / (1.0 + math.exp(-value))
 
 
 def log_odds(probability: float) -> float:
-    """Cut where the model's confidence is only in itself."""
+    """Log odds, clipped at _EDGE against overconfidence."""
     cut = min(1.0 - _EDGE, max(_EDGE, probability))
     return math.log(cut / (1.0 - cut))
 
 
 def _fitted(maker: Maker) -> dict[str, Any] | None:
-    """What was fitted to this entailer's outputs."""
+    """The calibration fitted to this entailer's outputs, or None."""
     return next((each for each in map(_read, _folders()) if each["entailer"]["hash"] == maker.hash), None)
 
 

@@ -1,12 +1,11 @@
 """Is a quote in its source, word for word? Exact, never fuzzy.
 
-In: a quote and sources. Out: spans of the original text, or the name of the failure. Before comparing, both
-sides are folded: Unicode compatibility forms (ligatures, full-width), white space runs to one space,
-quotation marks and dashes to one kind each, soft hyphens and zero-width characters away; but a raised figure
-after a digit stays raised. Every folded character remembers where it stood, so a match is a span of the
-original. Letter case counts. An ellipsis in a quote splits it into parts of at least three words that must
-follow each other in one sentence or table row, with no word left out that turns the rest. Knows nothing
-about models.
+In: a quote and sources. Out: spans of the original text, or the name of the failure. Before comparison, both
+sides are folded: Unicode compatibility forms (ligatures, full-width) are normalised, white space runs become
+one space, quotation marks and dashes one kind each, soft hyphens and zero-width characters are removed; but a
+superscript after a digit is kept. Every folded character keeps its original offset, so a match is a span
+of the original. Case-sensitive. An ellipsis splits a quote into parts of at least three words, which must
+occur in order in one sentence or table row, with no omitted word that reverses the meaning. No models.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ _ELLIPSIS = re.compile(
 )
 _MARKS = " \"'"
 LEAST_WORDS = 3
-"""In each part of a quote that leaves words out: fewer can be found anywhere."""
+"""Minimum words in each part of a quote with omissions: fewer can be found anywhere."""
 TURNING = frozenset(
     str.split("not no none nor neither never cannot former formerly except excluding without unless n't")
 )
-"""Words that no quote may leave out: it would say the opposite of its source."""
+"""Words that no quote may omit: it could then say the opposite of its source."""
 
 
 class Folded(Record, frozen=True, kw_only=True):
-    """``offsets[i]`` is where folded character i begins in the original, ``ends[i]`` where it ends."""
+    """``offsets[i]`` is the original start of folded character i, ``ends[i]`` its end."""
 
     text: str
     offsets: array[int]
@@ -47,8 +46,8 @@ class Folded(Record, frozen=True, kw_only=True):
 
 
 class Located(Record, frozen=True, kw_only=True):
-    """``spans``: one for each part of the quote, in order. ``failure`` is None when all were found;
-    ``found_in`` names the source that holds a misattributed quote or the parts of a spliced one."""
+    """``spans``: one for each part of the quote, in order. ``failure`` is None if all were found;
+    ``found_in`` names the sources that contain a misattributed quote or the parts of a spliced one."""
 
     spans: tuple[tuple[int, int], ...] = ()
     failure: Failure | None = None
@@ -58,12 +57,12 @@ class Located(Record, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=64)
 def fold(text: str) -> Folded:
-    """``text`` as it is compared, with the way back."""
+    """``text`` in the form used for comparison, with offsets into the original."""
     letters: list[str] = []
     offsets, ends = array("L"), array("L")
     for start, end in _clusters(text):
         folded = text[start:end]
-        # "5,120" with a footnote's raised 2 is not 5,1202, and ten to the sixth is not 106.
+        # "5,120" with a superscript footnote mark 2 is not 5,1202, and ten to the sixth is not 106.
         if not (letters and letters[-1].isdigit() and unicodedata.category(folded[0]) == "No"):
             folded = unicodedata.normalize("NFKC", folded).translate(_TABLE)
         for letter in folded:
@@ -79,13 +78,13 @@ def fold(text: str) -> Folded:
 
 
 def find_verbatim(quote: str, source: str) -> tuple[int, int] | None:
-    """The first place of ``quote`` in ``source``, as original offsets; whole words only."""
+    """The first occurrence of ``quote`` in ``source``, as original offsets; whole words only."""
     hits = find_all(quote, source)
     return hits[0] if hits else None
 
 
 def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
-    """Every place of ``quote`` in ``source``, at word borders and none over another, as original offsets."""
+    """All non-overlapping occurrences of ``quote`` in ``source`` at word boundaries, as original offsets."""
     needle = fold(quote).text.strip(_MARKS)
     if not needle:
         return ()
@@ -102,12 +101,12 @@ def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
 
 
 def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | None = None) -> Located:
-    """Find ``quote`` in ``sources[cited]``; when it is not there, say how it fails.
+    """Find ``quote`` in ``sources[cited]``; if it is not there, state how it fails.
 
-    Parts around an ellipsis must all be there, in order, in one sentence or table row. ``near`` prefers the
+    Parts around an ellipsis must all occur, in order, in one sentence or table row. ``near`` prefers the
     occurrence nearest to that offset. Fabricated: in no source. Misattributed: whole in another source.
-    Spliced: its words are stitched from several places, or its parts are too short, or stand in another
-    order, in several sentences or in several sources.
+    Spliced: its words are stitched from several places, or its parts are too short, in another order, in
+    several sentences or in several sources, or omit a word of TURNING.
     """
     parts = [part for part in _ELLIPSIS.split(quote) if part.strip(_MARKS + ".,;:")]
     if not parts:
@@ -134,7 +133,7 @@ def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | No
 
 
 def _together(parts: list[str], text: str, near: int | None) -> tuple[tuple[int, int], ...]:
-    """The span of each part: of the only one, or of all in one sentence or table row, in order."""
+    """The span of each part: of a single part, or of all in one sentence or table row, in order; else ()."""
     hits = [find_all(part, text) for part in parts]
     firsts = sorted(hits[0], key=lambda hit: abs(hit[0] - near)) if near is not None else hits[0]
     if len(parts) == 1:
@@ -162,17 +161,17 @@ def _turns(left_out: str) -> bool:
 
 
 def _sentence_end(text: str, start: int, end: int) -> int:
-    """Where the sentence ends that holds ``[start, end)``; 0 when none does. No sentence goes over a line."""
+    """End of the sentence that contains ``[start, end)``; 0 if none. No sentence extends past its line."""
     head, tail = line_span(text, start)
     spans = sentence_spans(text[head:tail])
     return next((head + b for a, b in spans if head + a <= start and end <= head + b), 0)
 
 
 def _stitched(parts: list[str], cited: str, sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Sources that together hold the quote as runs of words.
+    """Sources that together contain the quote as runs of words; () if they do not.
 
-    Runs of at least three words, or of half the quote when it is shorter, must cover it all: a
-    quote with one foreign word is fabricated, not spliced.
+    Runs of at least three words, or half of a shorter quote, must cover it all: a
+    quote with one word from no source is fabricated, not spliced.
     """
     words = fold(" ".join(parts)).text.split()
     order = [cited, *(name for name in sources if name != cited)]
@@ -208,12 +207,12 @@ def _longest(words: list[str], position: int, text: str) -> int:
 
 
 def _bare(text: str) -> str:
-    """Without punctuation at word ends, so that a cut at a comma is seen as a cut."""
+    """Strip punctuation at word ends, so that a cut at a comma is recognised as a cut."""
     return " ".join(word for word in (token.strip(".,;:!?\"'()[]") for token in text.split()) if word)
 
 
 def _border(text: str, position: int) -> bool:
-    """No word or number is cut at ``position``."""
+    """Whether ``position`` cuts no word or number."""
     if position in (0, len(text)):
         return True
     left, right = text[position - 1], text[position]
@@ -227,7 +226,7 @@ def _border(text: str, position: int) -> bool:
 
 
 def _clusters(text: str) -> list[tuple[int, int]]:
-    """A character with the marks that combine with it: they are normalised together."""
+    """Spans of each character with its combining marks, which are normalised together."""
     if text.isascii():
         return [(index, index + 1) for index in range(len(text))]
     clusters: list[tuple[int, int]] = []

@@ -1,19 +1,19 @@
-"""The verdict on a claim, given the texts that are to support it.
+"""The verdict on a claim, given the texts that should support it.
 
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
-    verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
+    verbatim    the whole statement is in the evidence, with nothing around it that changes its meaning
                 (:mod:`citewell.verification.standing`)
-    numeric     every number is in cells of the one row, or in the one sentence, that the claim speaks of, and
-                nothing else is claimed that exact code or the entailer does not find there
+    numeric     every number is in cells of the one row, or in the one sentence, that the claim is about, and
+                exact code or the entailer finds the rest of the claim there
     entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
                 threshold
-    otherwise   contradicted when the entailer says so of a text that speaks of the same thing
-                (:mod:`citewell.verification.objections`), else unsupported; unchecked when nothing could be
+    otherwise   contradicted if the entailer says so for a text about the same thing
+                (:mod:`citewell.verification.objections`), else unsupported; unchecked if nothing could be
                 judged
 
-Evidence is read text by text, and the nearest sentences of all texts together where no text alone
-suffices, so that more evidence never lowers the best support. Knows nothing about answers, markers or spans.
+Each text is read alone, then the nearest sentences of all texts together if no text alone suffices,
+so that more evidence never lowers the best support. Independent of answers, markers and spans.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"
-_JOINED_SENTENCES = 8  # sentences taken from all texts together when no text alone supports
+_JOINED_SENTENCES = 8  # maximum sentences joined from all texts if no text alone suffices
 
 
 class _Read(Record, frozen=True, kw_only=True):
-    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge it."""
+    """Result for one premise. ``support`` is calibrated and capped; None if the model could not judge it."""
 
     premise: EvidenceText
     entailment: Entailment
@@ -63,10 +63,9 @@ class _Read(Record, frozen=True, kw_only=True):
 
 
 class Verifier:
-    """``settings`` holds the thresholds, ``card`` is the hash of the calibration card that set them ("" for
-    none: then verdicts name the calibration that support comes from). The entailer shares no weights with
-    whatever wrote the claims. ``objections`` are the exact checks: fewer, to measure what one of them
-    buys."""
+    """``settings`` holds the thresholds; ``card`` is the hash of the calibration card that set them ("" for
+    none: verdicts then name the calibration behind support). The entailer shares no weights with the writer
+    of the claims. ``objections`` are the exact checks; a subset serves to measure the effect of each."""
 
     def __init__(
         self,
@@ -98,7 +97,7 @@ class Verifier:
         asked: str = "",
         antecedent: str = "",
     ) -> Verdict:
-        """One verdict. Never raises for a model's failure."""
+        """One verdict. A model failure gives UNCHECKED and does not raise."""
         evidence = tuple(as_evidence(text) for text in evidence_texts)
         question = ClaimEvidence(
             claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
@@ -106,7 +105,7 @@ class Verifier:
         return self.verify_many([question])[0]
 
     def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
-        """One verdict a question, in order; the model is asked once for all of them, twice at most."""
+        """One verdict per question, in order; at most two batched calls to the model."""
         settled = []
         for question in questions:
             must_go_on()
@@ -128,8 +127,7 @@ class Verifier:
         ]
 
     def scores(self, claim: str, texts: Sequence[str]) -> list[float]:
-        """The entailer's own probability for each text, to choose among spans; 0.0 where it could not
-        judge."""
+        """Support for each text, to choose among spans; 0.0 if the entailer could not judge it."""
         reads = self._read(
             [(ClaimEvidence(claim=claim, evidence=()), EvidenceText(text=text)) for text in texts]
         )
@@ -138,7 +136,7 @@ class Verifier:
     # --- exact code ---------------------------------------------------------------------------------
 
     def _settled(self, question: ClaimEvidence) -> Verdict | None:
-        """What needs no model: nothing to judge, the statement itself, a cell that says it all."""
+        """Verdict without a model: nothing to judge, a verbatim statement, or a cell proving the claim."""
         claim = question.claim.strip()
         if not any(letter.isalnum() for letter in claim):
             return self._unchecked("the claim is empty")
@@ -200,7 +198,7 @@ class Verifier:
         return _Read(premise=evidence, entailment=answer, support=held, objection=found)
 
     def _joined(self, question: ClaimEvidence, reads: Sequence[_Read]) -> EvidenceText | None:
-        """The nearest sentences of several texts as one premise, when none of them suffices alone."""
+        """The nearest sentences of several texts as one premise, if no text suffices alone; else None."""
         supports = [read.support for read in reads if read.support is not None]
         if len(supports) < 2 or max(supports) >= self._settings.support_threshold:
             return None
@@ -256,7 +254,7 @@ class Verifier:
         return self._scored(Status.UNSUPPORTED, best, probability, reason)
 
     def _denying(self, question: ClaimEvidence, judged: Sequence[_Read]) -> _Read | None:
-        """The read that contradicts most, among those whose text speaks of what the claim states."""
+        """The read with the strongest contradiction, among texts about what the claim states, or None."""
         denying = [
             read
             for read in judged
@@ -284,7 +282,7 @@ class Verifier:
         )  # fmt: skip
 
     def _proven(self, proof: Proof, reason: str) -> Verdict:
-        """Exact code found the statement itself: the probability that the source says it is one."""
+        """Exact code found the statement itself, so the probability of support is 1."""
         return Verdict(
             status=Status.VERIFIED,
             reason=reason,
@@ -299,19 +297,19 @@ class Verifier:
 
 
 def hypothesis(question: ClaimEvidence) -> str:
-    """What the entailer is asked: the claim, or the question and the fragment that answers it."""
+    """The entailer's hypothesis: the claim, or the question and the fragment that answers it."""
     return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
 
 
 def _framed(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """The text, under those of its headings that may turn it and stand elsewhere."""
+    """The text, preceded by headings that may change its meaning and are not in it."""
     above = [name for name in turning(evidence.sections, question.claim) if name not in evidence.text]
     return "\n".join([*above, evidence.text])
 
 
 def _proof(question: ClaimEvidence, best: _Read) -> Proof:
-    """Numeric when the claim states a value, and all its values stand in cells of the one row meant, or all
-    its numbers in the one sentence nearest to its words."""
+    """NUMERIC if the claim states a value and all its values are in cells of the one row meant, or all its
+    numbers in the sentence nearest to its words; else ENTAILED."""
     claim, premise = question.claim, best.premise
     values = _values(claim)
     if not values:
@@ -325,7 +323,7 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
 
 
 def _at_place(question: ClaimEvidence, premise: EvidenceText) -> bool:
-    """The claim states a value, and all its values stand in cells of the one row meant."""
+    """Whether the claim states a value and all its values are in cells of the one row meant."""
     values = _values(question.claim)
     placed = place_numbers(question.claim, premise.lines, premise.around(question.context))
     return (
@@ -340,11 +338,11 @@ def _values(claim: str) -> list[Quantity]:
 
 
 def _partly(reads: Sequence[_Read]) -> str:
-    """That the model did not read the texts whole, for the end of a reason."""
+    """Suffix for a reason if the model did not read the texts in full, else ""."""
     read, units = sum(r.entailment.read for r in reads), sum(r.entailment.units for r in reads)
     return f" (the model read {read} of {units} sentences or rows)" if read < units else ""
 
 
 def _told(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    """What is known without being evidence: the text around it, and the question that was asked."""
+    """Context that is not evidence: the text around it, and the question asked."""
     return f"{evidence.around(question.context)}\n{question.asked}"

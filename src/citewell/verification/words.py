@@ -1,7 +1,7 @@
-"""Words of a claim and of evidence: their stems, what they share, which may be the verb of a clause.
+"""Words of claims and evidence: stems, overlap, and which may be the verb of a clause.
 
-In: text. Out: stems, shares in [0, 1], the sentence that speaks of the same thing. Verbs are a closed table,
-no tagger: what it does not know is not split. Knows no verdicts.
+In: text. Out: stems, shares in [0, 1], the nearest sentence. Verbs come from a closed list, without a
+tagger: words not on it are not treated as verbs. Independent of verdicts.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import RELATIONS, STOP
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-ENOUGH = 0.5  # share of the claim's content words that the sentence must hold before they are compared
+ENOUGH = 0.5  # minimum share of the claim's content words in a sentence before the two are compared
 
 
 def content_words(text: str) -> list[str]:
-    """Lower-case stems of the words that carry content, in order."""
+    """Lower-case stems of the content words, in order."""
     return list(_content(text) if len(text) <= _REMEMBERED else _content.__wrapped__(text))
 
 
-_REMEMBERED = 400  # characters of a sentence whose words are kept: each claim asks for them again
+_REMEMBERED = 400  # maximum characters of a cached sentence: each claim reuses its words
 
 
 @lru_cache(maxsize=8192)
@@ -30,14 +30,14 @@ def _content(text: str) -> tuple[str, ...]:
 
 
 def overlap(claim: str, evidence: str) -> float:
-    """Share, in [0, 1], of the claim's content words that the evidence holds; 0 when it has none."""
+    """Share, in [0, 1], of the claim's content words found in the evidence; 0 if the claim has none."""
     wanted = set(content_words(claim))
     return len(wanted & set(content_words(evidence))) / len(wanted) if wanted else 0.0
 
 
 @lru_cache(maxsize=4096)
 def nearest_sentence(claim: str, evidence: str) -> str:
-    """The sentence that shares most content words with ``claim``; "" when that is under ENOUGH."""
+    """The sentence with the highest word overlap with ``claim``; "" if that is below ENOUGH."""
     best, best_share = "", 0.0
     for start, end in sentence_spans(evidence):
         share = overlap(claim, evidence[start:end])
@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
 
 
 def telling_words(text: str) -> list[str]:
-    """Stems of the words that tell one thing from another of its kind; the A of "Drug A" is one."""
+    """Stems of the words that distinguish similar things, including the A of "Drug A"."""
     lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
     return [stem(word) for word in words_of(lettered) if word not in STOP or word in RELATIONS]
 
@@ -119,7 +119,7 @@ PAST = (
     | _IRREGULAR
     | {"planned", "stopped", "dropped", "permitted", "referred"}
 )
-# Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
+# Forms that are equally often nouns or adjectives: a verb only with an object after them.
 _DOUBTFUL = frozenset(
     "accounts addresses awards experiences exports reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
     "decreases designs displays drives drops ends estimates features files fights focuses forces forms gains heads "
@@ -132,22 +132,22 @@ _DOUBTFUL = frozenset(
 
 
 PLAIN_BASES = frozenset(base for base in _BASES if _third(base) not in _DOUBTFUL | {"means"})
-"""Those whose third person is no noun."""
+"""Bases whose third person is not also a noun."""
 
 
 def is_finite(word: str) -> bool:
-    """``word`` (lower case) can be the finite verb of a clause."""
+    """Whether ``word`` (lower case) can be the finite verb of a clause."""
     return word in AUXILIARIES or word in THIRD or word in PAST
 
 
 def is_doubtful(word: str) -> bool:
-    """A form that is as often no verb."""
+    """Whether the form is equally often not a verb."""
     return word in _DOUBTFUL
 
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 DETERMINERS = frozenset("the a an its their his her our this these those".split())
-"""What opens the name of a thing."""
+"""Words that open a noun phrase."""
 _AFTER_VERB = DETERMINERS | frozenset(
     "in on at to from by for with of about over under more less no not nearly approximately around up down into as also only "
     "all several some any new".split()
@@ -155,9 +155,9 @@ _AFTER_VERB = DETERMINERS | frozenset(
 
 
 def is_clause(text: str) -> bool:
-    """Something stands before a finite verb; a word that may be another is one before an object."""
+    """Whether a word precedes a finite verb; a doubtful form counts as a verb only before an object."""
     words = WORD.findall(text)
-    # Behind the first, a capital stays: a name is no verb ("May").
+    # Words after the first keep their capitals: a name is not a verb ("May").
     return any(
         is_finite(word)
         and before not in {"be", "been", "being", "having"}

@@ -1,4 +1,4 @@
-"""What a question asks to be worked out: line items and their cells, formulae, and the arithmetic.
+"""Calculations that a question asks for: line items and their cells, formulae, and the arithmetic.
 
-``statements`` is the page to read. Nothing outside this folder names it, but ``questions.calculator``.
+Start reading at ``statements``. Outside this folder, only ``questions.calculator`` uses it.
 """

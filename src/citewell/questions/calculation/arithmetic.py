@@ -1,9 +1,9 @@
-"""Arithmetic as it is written down: built, read, shown and worked out.
+"""Arithmetic expressions: build, parse, format and evaluate.
 
-In: "(6,098 − 473) ÷ 17,606", or items in periods and what is to be made of them. Out: a tree, its text, its
-value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a blank on both sides, so
-that a hyphen or a slash inside a name is a part of the name. Nothing is rounded here. Knows nothing about
-questions or cells, nor about scales: operands of one calculation must share theirs.
+In: "(6,098 − 473) ÷ 17,606", or items in periods and the calculation to perform. Out: a tree, its text, its
+value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a space on both sides, so
+that a hyphen or slash inside a name is part of the name. Only :func:`written` rounds. Independent of
+questions, cells and scales: operands of one calculation must share a scale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.questions.periods import Period
 
 MAX_LENGTH, MAX_LEAVES = 4_000, 64
 PRECISION, PLACES = 28, 6
-"""Digits that are exact, and those of them behind the point."""
+"""Exact digits, and how many of them are decimals."""
 MAX_EXPONENT = 100
 PLUS, MINUS, TIMES, OVER, POWER = "+", "−", "×", "÷", "^"
 _RANK = {PLUS: 1, MINUS: 1, TIMES: 2, OVER: 2, POWER: 3}
@@ -25,7 +25,7 @@ _SIGN = re.compile(r"((?<![^\s()])[+−×÷^](?![^\s()])|[()])")
 
 
 class Leaf(Record, frozen=True, kw_only=True):
-    """A number as it is written, or ``item`` in ``period``."""
+    """A number as written, or ``item`` in ``period``."""
 
     text: str
     item: str = ""
@@ -42,7 +42,7 @@ Tree = Leaf | Node
 
 
 class NotArithmetic(ValueError):
-    """The text is no expression: unbalanced, empty between operators, too long, or not understood."""
+    """The text is not an expression: unbalanced, an operand missing, too long, or not understood."""
 
 
 def parse(text: str) -> Tree:
@@ -55,7 +55,7 @@ def parse(text: str) -> Tree:
 
 
 def built(parts: Iterable[Tree | str]) -> Tree:
-    """The tree of operands, signs and brackets in their order. Equal ranks bind from the left. Raises
+    """The tree of operands, operators and brackets in order; left-associative. Raises
     :class:`NotArithmetic`."""
     outputs: list[Tree] = []
     waiting: list[str] = []
@@ -104,12 +104,12 @@ def mapped(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
 
 
 def shape(tree: Tree) -> Tree:
-    """The tree without the words of its leaves: what two forms of one calculation have in common."""
+    """The tree with empty leaves: what two forms of one calculation have in common."""
     return mapped(tree, lambda _: Leaf(text=""))
 
 
 def shown(tree: Tree) -> str:
-    """The text of ``tree``, with the brackets that it needs: ``parse(shown(tree)) == tree``."""
+    """The text of ``tree``, with only the brackets needed: ``parse(shown(tree)) == tree``."""
     if isinstance(tree, Leaf):
         return tree.text
     left, right = shown(tree.left), shown(tree.right)
@@ -121,8 +121,8 @@ def shown(tree: Tree) -> str:
 
 
 def worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
-    """The value of ``tree``; raises ArithmeticError for a division by zero and the like, and for a value with
-    more whole digits than are exact."""
+    """The value of ``tree``; raises ArithmeticError for division by zero and the like, or a value with
+    more integer digits than are exact."""
     with localcontext() as context:
         context.prec = PRECISION
         value = _worked(tree, worth)
@@ -155,7 +155,7 @@ def _join(outputs: list[Tree], sign: str) -> None:
 
 
 def need(holds: bool, why: str = "operators, operands and brackets do not fit together") -> None:
-    """Raises :class:`NotArithmetic` unless it holds."""
+    """Raises :class:`NotArithmetic` unless ``holds``."""
     if not holds:
         raise NotArithmetic(why)
 
@@ -164,14 +164,14 @@ def need(holds: bool, why: str = "operators, operands and brackets do not fit to
 
 
 def leaf(item: str, period: Period) -> Leaf:
-    """The value of ``item`` in ``period``, wherever a text names it."""
+    """A leaf for ``item`` in ``period``, without the period's position in a text."""
     months = 3 if period.quarter else None
     bare = Period(year=period.year, quarter=period.quarter, month=period.month, day=period.day, months=months)
     return Leaf(text=f"{item}, {period.name}", item=item, period=bare)
 
 
 def named_leaves(tree: Tree) -> list[Leaf]:
-    """The leaves of ``tree`` that are items in periods, once each, from the left."""
+    """The leaves of ``tree`` that are items in periods, once each, from left to right."""
     return list(dict.fromkeys(one for one in leaves(tree) if one.item))
 
 
@@ -184,7 +184,7 @@ def _number(value: int) -> Leaf:
 
 
 def change(item: str, first: Period, last: Period) -> Tree:
-    """The later value less the earlier."""
+    """The later value minus the earlier one."""
     return node(MINUS, leaf(item, last), leaf(item, first))
 
 
@@ -194,14 +194,14 @@ def growth(item: str, first: Period, last: Period) -> Tree:
 
 
 def yearly_growth(item: str, first: Period, last: Period) -> Tree:
-    """The compound rate a year; the periods lie at least a year apart."""
+    """The compound annual growth rate; the periods must be at least a year apart."""
     grown = node(OVER, leaf(item, last), leaf(item, first))
     root = node(OVER, _number(1), _number(last.year - first.year))
     return node(MINUS, node(POWER, grown, root), _number(1))
 
 
 def mean(trees: Sequence[Tree]) -> Tree:
-    """Their sum over their number."""
+    """The arithmetic mean of ``trees``."""
     whole = trees[0]
     for tree in trees[1:]:
         whole = node(PLUS, whole, tree)
@@ -216,7 +216,7 @@ PAID_OUT = frozenset(
         "research and development", "selling, general and administrative", "depreciation and amortization",
     )
 )  # fmt: skip
-"""Printed in brackets in one filing and without them in the next: counts as its size."""
+"""Items printed in brackets in some filings and not in others: read as absolute values."""
 _MONEY = r"(?:(?:US|HK|C|A|NZ|S)?[$€£¥₹]|USD|EUR|GBP|CHF)"
 _CELL = re.compile(
     rf"\s*+(?P<first>{_MONEY})?\s*+(?P<minus>[(−–-])?\s*+(?P<then>{_MONEY})?\s*+"
@@ -225,8 +225,8 @@ _CELL = re.compile(
 
 
 def printed_amount(text: str, item: str) -> Decimal | None:
-    """The number that ``text`` is, with currency and a footnote's mark at most; None for anything else:
-    words, a percentage, several numbers, digits in groups that are none. Brackets and a minus are negative.
+    """The number in ``text``, with at most a currency and a footnote mark; None for anything else:
+    words, a percentage, several numbers, wrongly grouped digits. Brackets or a minus make it negative.
     """
     match = _CELL.fullmatch(text)
     if match is None:
@@ -236,14 +236,14 @@ def printed_amount(text: str, item: str) -> Decimal | None:
 
 
 def currency(text: str) -> str:
-    """The currency that a cell prints, "" for none: statements print it in the first and the last row."""
+    """The currency printed in a cell, or "": statements print it only in the first and last row."""
     match = _CELL.fullmatch(text)
     mark = (match["first"] or match["then"] or "") if match else ""
     return "$" if mark in ("US$", "USD") else mark
 
 
 def written(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:
-    """``value`` with thousands marked, a true minus, at ``places`` decimals (None: as many as it has)."""
+    """``value`` with thousands separators, a true minus and ``places`` decimals (None: as many as it has)."""
     shown = value * 100 if percent else value
     if places is not None:
         shown = shown.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
@@ -252,7 +252,7 @@ def written(value: Decimal, *, percent: bool = False, places: int | None = None)
 
 
 def read(text: str) -> Decimal | None:
-    """What :func:`written` wrote, a percentage at its worth; None for anything else."""
+    """Inverse of :func:`written`, a percentage as a fraction; None for anything else."""
     match = re.fullmatch(r"(−?)(\d[\d,]*(?:\.\d+)?)(%?)", text.strip())
     if not match:
         return None

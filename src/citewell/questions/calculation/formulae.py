@@ -1,8 +1,8 @@
-"""What must be worked out for a question: the formula it spells out, or the one its ratio is known by.
+"""The calculation a question needs: the formula it spells out, or the standard one for its ratio.
 
-In: a question. Out: :class:`Working` values: a name and an expression over line items in periods, no number
-of any document. A formula ("365 * average inventory between FY2018 and FY2019 / COGS") is taken only when
-every word of it is understood; otherwise nothing is worked out. Knows nothing about passages or cells.
+In: a question. Out: :class:`Working` values: a name and an expression over line items in periods, without
+numbers from documents. A formula ("365 * average inventory between FY2018 and FY2019 / COGS") is used only if
+every word of it is understood; otherwise nothing is calculated. Independent of passages and cells.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from citewell.questions.parsing import (
 from citewell.questions.periods import Period, periods_in, with_year_before, years_meant
 
 MAX_BESIDE_RATIO = 4
-MOST_CHARACTERS = 1_500  # of a question; a longer one is prose with a request in it, and nothing is guessed
+MOST_CHARACTERS = 1_500  # of a question; a longer one is prose containing a request, and is not interpreted
 
 
 class Working(Record, frozen=True, kw_only=True):
-    """``tree`` has leaves "item, FY2022" and plain numbers. ``percent``: how the result is written;
-    ``places``: decimals asked for, None where nothing is asked. Of several with one ``what`` the first whose
-    items are all found is meant."""
+    """``tree`` has leaves "item, FY2022" and plain numbers. ``percent``: whether the result is written as a
+    percentage; ``places``: decimals asked for, or None. If several have the same ``what``, the first whose
+    items are all found applies."""
 
     what: str
     tree: Tree
@@ -58,7 +58,7 @@ class Working(Record, frozen=True, kw_only=True):
 
 # --- what a question needs worked out -------------------------------------------------------------
 
-# "Adjusted EBITDA" is the company's own figure; it is not worked out from the statements' lines.
+# "Adjusted EBITDA" is a company-defined figure that cannot be calculated from statement lines.
 _OTHER_MEASURE = frozenset(("adjusted", "non", "organic", "core", "normalised", "normalized", "comparable"))
 _PLACES = (
     (re.compile(r"\b(?:two|2) decimals?\b|\bnearest hundredth|\bhundredths?\b", re.I), 2),
@@ -90,7 +90,7 @@ _DEFINED = re.compile(
 
 @lru_cache(maxsize=256)
 def workings(question: str) -> tuple[Working, ...]:
-    """What ``question`` needs worked out; () when nothing is, or when a formula is not wholly understood."""
+    """Calculations that ``question`` needs; () if none, or if a formula is not fully understood."""
     whole, main, wanted = _read(question)
     periods = main.periods or wanted.periods
     if len(whole) > MOST_CHARACTERS or not periods:
@@ -103,7 +103,7 @@ def workings(question: str) -> tuple[Working, ...]:
 
 @lru_cache(maxsize=256)
 def labelled_workings(question: str) -> tuple[Working, ...]:
-    """The same of rows that the question names by their labels, where :func:`workings` has nothing."""
+    """Calculations over rows that the question names by label, if :func:`workings` has none."""
     whole, main, _ = _read(question)
     if len(whole) > MOST_CHARACTERS or workings(question):
         return ()
@@ -111,13 +111,13 @@ def labelled_workings(question: str) -> tuple[Working, ...]:
 
 
 def all_workings(question: str) -> tuple[Working, ...]:
-    """Of line items and ratios, else of rows that the question names."""
+    """Calculations over line items and ratios, else over rows that the question names."""
     return workings(question) or labelled_workings(question)
 
 
 def is_answer(question: str, results: int) -> bool:
-    """Whether so many results are what ``question`` asks for, and not what its answer is to be seen from: a
-    yes or no, a ratio's change, the difference of two ratios."""
+    """Whether this many results answer ``question`` directly, rather than being inputs to a yes or no, the
+    change of a ratio, or the difference of two ratios."""
     _, main, _ = _read(question)
     asked = {working.what for working in all_workings(question)}
     compared = results > 1 and (main.changes or bool(_DIFFERENCE.search(main.question)))
@@ -125,7 +125,7 @@ def is_answer(question: str, results: int) -> bool:
 
 
 def operand_aspects(question: str) -> tuple[str, ...]:
-    """Aspects that ask for one item in one period each, where the answer is worked out from them; else ()."""
+    """Aspects that each ask for one item in one period, if the answer is calculated from them; else ()."""
     whole, main, wanted = _read(question)
     named = main.names or wanted.names
     if found := _of_workings(whole, main, wanted):
@@ -149,7 +149,7 @@ def operand_aspects(question: str) -> tuple[str, ...]:
 
 
 def _of_workings(whole: str, main: ParsedQuestion, wanted: ParsedQuestion) -> list[tuple[str, Period]]:
-    """Every operand of what is to be worked out; "A or B" where forms differ."""
+    """Every operand of the calculations; "A or B" where their forms differ."""
     either = {
         name: names
         for ratio in (*main.formulae, *wanted.formulae)
@@ -167,13 +167,13 @@ def _of_workings(whole: str, main: ParsedQuestion, wanted: ParsedQuestion) -> li
 
 
 def _read(question: str) -> tuple[str, ParsedQuestion, ParsedQuestion]:
-    """The question with single blanks, what its asking sentences ask, and what all of it does."""
+    """The question with normalised spaces; the parse of its asking sentences; the parse of all of it."""
     whole = " ".join(question.split())
     return whole, read_question(" ".join(asking_sentences(whole))), read_question(whole)
 
 
 def _formed(found: Sequence[Calculation], question: str) -> tuple[Working, ...]:
-    """With the form of the result: what the question asks for, else what it is by nature."""
+    """Add the format of the result: as the question asks, else the natural one."""
     places = next((count for pattern, count in _PLACES if pattern.search(question)), None)
     percent = bool(_PERCENT.search(question))
     return tuple(
@@ -183,8 +183,8 @@ def _formed(found: Sequence[Calculation], question: str) -> tuple[Working, ...]:
 
 
 def _worked_out(main: ParsedQuestion, wanted: ParsedQuestion) -> bool:
-    """Whether ``main``, what ``wanted`` asks, is a ratio, a mean or a change of items that the tables know,
-    or items over several periods: its answer stands nowhere, its operands do."""
+    """Whether ``main``, the asking part of ``wanted``, asks for a ratio, mean or change of known items, or
+    items over several periods: documents contain the operands, not the answer."""
     if wanted.periods and _defined_name(main, dict(_definitions(wanted.question))):
         return True
     if _OTHER_MEASURE.intersection(main.words):
@@ -197,13 +197,13 @@ def _worked_out(main: ParsedQuestion, wanted: ParsedQuestion) -> bool:
         return False  # "What is a quick ratio?" asks for words
     ratio = main.is_ratio or wanted.is_ratio
     if not ratio and any(_says_more(label, main) for label in labels_in(main.question, main.periods)):
-        return False  # "other receivables" are a row of their own, no receivables
+        return False  # "other receivables" is a separate row, not receivables
     several = len(main.periods) > 1 or len(main.operands) > 1
     return ratio or several or main.changes or main.average
 
 
 def _says_more(label: str, main: ParsedQuestion) -> bool:
-    """Whether ``label`` has words beside the line items that it names and whose they are."""
+    """Whether ``label`` has words besides the line items it names and their owner."""
     for name in main.names:
         label = re.sub(rf"\s+(?:of|for|at|by)\s+(?:the\s+)?{re.escape(name)}$", "", label)
     known = {word for m in main.items for word in label_words(main.question[m.start : m.end])}
@@ -221,7 +221,7 @@ def _asked(
     if not names:
         return _of_items(main, periods)
     if main.words and not own:
-        return []  # "of the cloud segment", "guidance", "excluding ...": another thing than the ratio itself
+        return []  # "of the cloud segment", "guidance", "excluding ...": not the ratio itself
     return [one for name in names for one in _of_ratio(name, main, defined, periods)]
 
 
@@ -244,7 +244,7 @@ def _of_ratio(
 
 
 def _of_items(main: ParsedQuestion, periods: Sequence[Period]) -> list[Calculation]:
-    """A share of two items; growth, a yearly rate, a difference or a mean of one."""
+    """One item as a share of another; growth, annual rate, difference or mean of one item."""
     share = _AS_SHARE.search(main.question)
     years = years_meant(main.question, periods) if main.average else list(periods)
     if share and len(main.items) == 2 and main.items[0].start < share.start() < main.items[1].start:

@@ -1,7 +1,7 @@
-"""The line items of financial statements: how people ask for them, how statements print them, their cells.
+"""Line items of financial statements: how people ask for them, how statements print them, their cells.
 
-In: a question, a row label, passages. Out: the items asked for, how well a label is one, the cells of an item
-in a period. The tables are our own (``line_items.toml``, ``formulae.toml``), general over companies.
+In: a question, a row label, passages. Out: the items asked for, how well a label matches one, the cells of an
+item in a period. The tables are our own (``line_items.toml``, ``formulae.toml``) and not company-specific.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
 
 
 class LineItem(Record, frozen=True, kw_only=True):
-    """``asked``: phrases in questions. ``labels``: as printed; the first ones are preferred."""
+    """``asked``: phrases in questions. ``labels``: as printed, in order of preference."""
 
     name: str
     statement: str
@@ -52,7 +52,7 @@ class LineItem(Record, frozen=True, kw_only=True):
 
 
 class Ratio(Record, frozen=True, kw_only=True):
-    """``of``: what must be read; ``forms``: how it is worked out from them, in order of preference."""
+    """``of``: the line items required; ``forms``: formulas over them, in order of preference."""
 
     of: tuple[str, ...]
     forms: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ RATIOS: dict[str, Ratio] = {
 
 # --- labels ---------------------------------------------------------------------------------------
 
-# Words that make another thing of a label unless the item itself has them.
+# Words that give a label another meaning unless the item itself has them.
 _TURNS = frozenset(
     map(
         stem,
@@ -103,7 +103,7 @@ _NEUTRAL = frozenset(
 
 
 def label_score(label: str, item: LineItem) -> float:
-    """How well a row label is the item, in [0, 1]; 0 when another word makes it something else."""
+    """How well a row label matches the item, in [0, 1]; 0 if an extra word gives it another meaning."""
     words = label_words(label)
     if not words:
         return 0.0
@@ -115,13 +115,13 @@ def label_score(label: str, item: LineItem) -> float:
 
 
 def core_words(label: str) -> tuple[str, ...]:
-    """The words of a label without those that change nothing ("total", "of", "consolidated")."""
+    """The words of a label without neutral ones ("total", "of", "consolidated")."""
     words = label_words(label)
     return tuple(word for word in words if word not in _NEUTRAL) or words
 
 
 def same_label(label: str, asked: str) -> float:
-    """1 when ``label`` is ``asked`` word for word, 0.9 but for words such as "total" and "net of", else 0."""
+    """1 if ``label`` is ``asked`` word for word, 0.9 except for neutral words such as "total", else 0."""
     words, wanted = label_words(label), label_words(asked)
     if not words or not wanted:
         return 0.0
@@ -142,7 +142,7 @@ def _against(words: tuple[str, ...], printed: tuple[str, ...]) -> float:
     at = next((at for at in starts if core[at : at + len(wanted)] == wanted), None)
     if at is None:
         return 0.0
-    # "Revenue from clients": words after say which; words before usually say another thing.
+    # "Revenue from clients": words after specify the item; words before usually change it.
     return max(0.0, (0.8 if at == 0 else 0.65) - 0.06 * len(extra))
 
 
@@ -155,7 +155,7 @@ _FLOWS = re.compile(
     re.I,
 )
 
-# "Relying on the income statement", "as shown in the balance sheet": where to look, and no part of the value.
+# "Relying on the income statement", "as shown in the balance sheet": where to look, not part of the value.
 _LED = r"(?:\b\w+(?:ing|ed|wn|to) (?:\w+ly )?(?:(?:on|to|from|in|by) )?the )?"
 
 
@@ -174,7 +174,7 @@ def _patterns() -> tuple[list[tuple[str, re.Pattern[str]]], list[tuple[str, re.P
 
 @lru_cache(maxsize=1024)
 def named_in(text: str) -> Named:
-    """Line items and ratios named in ``text``, longest phrase first, none inside another; in order."""
+    """Line items and ratios named in ``text``, in order; longest phrases win, none inside another."""
     patterns, ratios = _patterns()
     items = _mentions(text, patterns)
     formulae = tuple(replace(found, of=RATIOS[found.name].of) for found in _mentions(text, ratios))
@@ -204,13 +204,13 @@ def _mentions(text: str, patterns: list[tuple[str, re.Pattern[str]]]) -> tuple[M
 
 
 def statements_in(text: str) -> tuple[str, ...]:
-    """Which statements ``text`` (a question, a table's title, a section) names."""
+    """Which statements ``text`` (a question, a table title, a section) names."""
     low = text.lower()
     return tuple(kind for kind, names in STATEMENTS.items() if any(name in low for name in names))
 
 
 def statements_of(passage: Passage) -> tuple[str, ...]:
-    """The same of where a passage stands."""
+    """Which statements a passage's context and section names."""
     return statements_in(_place_of(passage))
 
 
@@ -250,7 +250,7 @@ def find_item(
 ) -> list[CellAnswer]:
     """Cells of rows labelled as ``item`` under a column of ``period``, best first.
 
-    With ``segments`` a part's table is as good as the whole's, and so is each of its columns.
+    With ``segments``, tables of segments, and each of their columns, rank equally with the whole company's.
     """
     found: list[CellAnswer] = []
     for passage in of_the_named(wanted, passages):
@@ -270,7 +270,7 @@ def find_item(
 
 
 def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """Cells of rows that are called ``label``, under a column of ``period``; none when they disagree."""
+    """Cells of rows labelled ``label`` under a column of ``period``; none if they disagree."""
     found = [
         CellAnswer(passage=passage, row=row, cell=cell, score=same * fit)
         for passage in passages
@@ -287,7 +287,7 @@ def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> l
 def item_cells(
     wanted: ParsedQuestion, passages: Sequence[Passage]
 ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
-    """Each asked item in each asked period with its cells, best first."""
+    """Each requested item in each requested period with its cells, best first."""
     periods = wanted.periods or (None,)
     return [
         (name, period, find_item(wanted, ITEMS[name], period, passages))
@@ -297,9 +297,9 @@ def item_cells(
 
 
 def statement_cells(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """The best cell for each asked line item and period; [] unless all are found (one, for "A or B").
+    """The best cell for each requested line item and period; [] unless all are found (one, for "A or B").
 
-    A part of what is asked is not an answer to it; split aspects ask for one item and period each.
+    A partial result is not an answer; split aspects ask for one item and period each.
     """
     found: list[CellAnswer] = []
     first = ""
@@ -315,9 +315,9 @@ def statement_cells(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list
 
 
 def compared_cells(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """Which of several is the highest or lowest: the item's values in every column of the period.
+    """For a question about the highest or lowest: the item's values in every column of the period.
 
-    All that are compared are given, best table first; which is the extreme is the reader's to see.
+    Returns all compared values of the best table; picking the extreme is left to the reader.
     """
     if not wanted.items or not _SUPERLATIVE.search(wanted.question):
         return []
@@ -331,14 +331,14 @@ def compared_cells(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[
 
 
 def printed(wanted: ParsedQuestion) -> list[str]:
-    """The first labels of the items asked for, and the first titles of the statements."""
+    """The first two labels of each requested item, and the first two titles of each statement."""
     labels = [label for name in wanted.operands for label in ITEMS[name].labels[:2]]
     titles = [title for name in wanted.statements for title in STATEMENTS[name][:2]]
     return list(dict.fromkeys([*labels, *titles]))
 
 
 def _qualified(wanted: ParsedQuestion, passage: Passage, row: Row, cell: Cell) -> bool:
-    """Words asked beside the item ("deferred", "domestic") must stand by the value, or it is another."""
+    """Whether the qualifiers asked for ("deferred", "domestic") appear with the value."""
     if not wanted.words or not wanted.by_cell:
         return True
     around = f"{row.label} {cell.head} {_place_of(passage)}".replace("\n", " ")
@@ -346,7 +346,7 @@ def _qualified(wanted: ParsedQuestion, passage: Passage, row: Row, cell: Cell) -
 
 
 def _place_fit(passage: Passage, item: LineItem, wanted: ParsedQuestion) -> float:
-    """How fitting the table is: the statement that is asked for, or where the item is at home."""
+    """How well the table fits: the statement asked for, or the item's usual statement."""
     named = statements_of(passage)
     asked = wanted.statements or (item.statement,)
     fit = 1.0 if any(kind in named for kind in asked) else 0.75 if named else 0.85
@@ -356,7 +356,7 @@ def _place_fit(passage: Passage, item: LineItem, wanted: ParsedQuestion) -> floa
 
 
 def _head_extra(head: str, wanted: ParsedQuestion, passage: Passage) -> float:
-    """Words of a column head beside its period say whose column it is (a segment's, a change's)."""
+    """Factor in [0.6, 1], lower for each head word besides the period, such as a segment's name."""
     own = {*wanted.terms, *label_words(passage.chunk.title)}
     extra = [
         word for word in label_words(blanked(head, periods_in(head))) if word not in _DULL and word not in own
@@ -365,7 +365,7 @@ def _head_extra(head: str, wanted: ParsedQuestion, passage: Passage) -> float:
 
 
 def _kind_fit(passage: Passage, cell: Cell, item: LineItem) -> float:
-    """An amount is not a percentage and the other way round."""
+    """Factor: 0.3 if an amount is wanted and the cell is a percentage, else 1."""
     percent = "%" in text_of(passage, cell.start, min(cell.end + 2, passage.chunk.end_offset))
     percent = percent or bool(_PERCENT_HEAD.search(cell.head))
     rate = "rate" in item.name

@@ -1,10 +1,9 @@
-"""Calculations read from words: a formula, and what is asked of rows that a question names by their labels.
+"""Parse calculations from words: a formula, or a request about rows that a question names by label.
 
-In: "365 * average inventory between FY2018 and FY2019 / COGS" with the period it is asked for, or "What is
-the change in Appliances from 2018 to 2019?". Out: trees. At the first word of a formula whose meaning is not
-known it is :class:`NotArithmetic`: nothing is guessed. Labels are cut out by fixed patterns; whether any
-table has such a row is asked elsewhere, and only a row with exactly this label will do. Knows nothing about
-passages.
+In: "365 * average inventory between FY2018 and FY2019 / COGS" with the period asked for, or "What is
+the change in Appliances from 2018 to 2019?". Out: trees. The first unknown word in a formula raises
+:class:`NotArithmetic`: nothing is guessed. Labels are extracted by fixed patterns; whether a table has such a
+row is checked elsewhere, and only a row with this label will do. Independent of passages.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from citewell.questions.periods import Period, ordered, periods_in, with_year_be
 
 MOST_NESTED = 6
 Calculation = tuple[str, Tree, bool]
-"""What it is called, the tree, whether it is a percentage by nature."""
+"""Its name, the tree, whether it is a percentage by nature."""
 
 
 # --- a formula read into a tree -------------------------------------------------------------------
@@ -46,7 +45,7 @@ _SIGNS = {
     "–": MINUS, "−": MINUS, "+": PLUS,
 }  # fmt: skip
 _HOW = {"average": "average", "avg": "average", "mean": "average", "change": "change", "increase": "change"}
-# Words that change nothing of what is to be calculated.
+# Words that do not affect the calculation.
 _FILLER = frozenset(
     str.split("""
         a an the of in for from to between and at as on by year years end ended fiscal total unadjusted
@@ -65,10 +64,10 @@ _OPERAND = ("how", "item", "formula", "period")
 def formula(
     text: str, period: Period, defined: Mapping[str, str], depth: int = 0, left: list[int] | None = None
 ) -> Tree:
-    """The tree of a formula of items, periods, numbers, operators and brackets, of ``period`` where it names
-    none. Raises :class:`NotArithmetic` where a word of it is not known: it is not guessed."""
+    """The tree of a formula of items, periods, numbers, operators and brackets; ``period`` is the default.
+    Raises :class:`NotArithmetic` for an unknown word rather than guess."""
     need(depth <= MOST_NESTED)
-    # One budget for the formula and all that it names: definitions may name each other many times.
+    # One budget for the formula and all definitions it uses, which may refer to each other many times.
     left = [MAX_LEAVES] if left is None else left
     operands: list[Tree | str] = []
     for kind, parts in groupby(_parts_of(text, defined), lambda part: part[0] in _OPERAND or part[0]):
@@ -105,7 +104,7 @@ def _item(
 
 
 def _parts_of(text: str, defined: Mapping[str, str]) -> list[Part]:
-    """What ``text`` is made of, in order; raises where a word is not understood."""
+    """The parts of ``text``, in order; raises NotArithmetic for an unknown word."""
     spans: list[tuple[int, int, str, object]] = [
         (m.start(), m.end(), "formula", name)
         for name in defined
@@ -125,7 +124,7 @@ def _parts_of(text: str, defined: Mapping[str, str]) -> list[Part]:
     at = 0
     for start, end, kind, value in [*spans, (len(text), len(text), "filler", "")]:
         for part in [*_between(text[at:start]), *([] if kind == "filler" else [(kind, value)])]:
-            # Brackets that hold nothing are left out: "(from the cash flow statement)".
+            # Brackets left empty are dropped: "(from the cash flow statement)".
             if part[0] == "close" and parts and parts[-1][0] == "open":
                 parts.pop()
             else:
@@ -179,7 +178,7 @@ _PATTERNS = tuple(
         ("sum", rf"{_ASK}(?:sum|total)\s+of\s+(?P<a>.+?)\s+and\s+(?P<b>.+)$"),
     )
 )
-# Words that lead up to a period: "for the fiscal years ended", then the preposition, and no further.
+# Words before a period: "the fiscal years ended", then before those the preposition, and nothing further.
 _OF_PERIOD = frozenset(str.split("the both fiscal years year ended ending end period respectively"))
 _LEADING = frozenset(
     str.split("""
@@ -196,7 +195,7 @@ _LEAD = re.compile(
 
 
 def labelled(asked: str, periods: Sequence[Period]) -> list[Calculation]:
-    """(what, tree, whether a percentage by nature) of ``asked``; [] where no pattern fits or no period is."""
+    """(name, tree, whether a percentage by nature) for ``asked``; [] if no pattern or period is found."""
     kind, a, b = _read(asked, periods)
     if not a or (len(periods) > 1 and _words_between(asked, periods)):
         return []
@@ -205,12 +204,12 @@ def labelled(asked: str, periods: Sequence[Period]) -> list[Calculation]:
 
 
 def labels_in(asked: str, periods: Sequence[Period]) -> tuple[str, ...]:
-    """The labels that ``asked`` names where it is of one of the patterns."""
+    """The labels in ``asked`` if it matches one of the patterns."""
     return tuple(label for label in _read(asked, periods)[1:] if label)
 
 
 def _read(asked: str, periods: Sequence[Period]) -> tuple[str, str, str]:
-    """(kind, a, b) of the first pattern that fits, empty where none does."""
+    """(kind, a, b) of the first matching pattern; empty strings if none matches."""
     bare = _without_periods(asked, periods) if periods else ""
     for kind, pattern in _PATTERNS:
         if match := pattern.match(bare):
@@ -257,7 +256,7 @@ _OF_TWO = {
 
 
 def _without_periods(asked: str, periods: Sequence[Period]) -> str:
-    """The words of ``asked`` without its periods and what leads up to them."""
+    """The words of ``asked`` without its periods and the words that introduce them."""
     text = asked
     for period in sorted(periods, key=lambda p: -p.start):
         text = f"{text[: period.start]} \x00 {text[period.end :]}"
@@ -274,7 +273,7 @@ def _without_periods(asked: str, periods: Sequence[Period]) -> str:
 
 
 def _words_between(asked: str, periods: Sequence[Period]) -> bool:
-    """Words of their own between two periods: "vans in 2019 and cars in 2018" gives each its own."""
+    """Whether content words occur between two periods: "vans in 2019 and cars in 2018" has one for each."""
     told = sorted(periods, key=lambda period: period.start)
     between = " ".join(asked[one.end : other.start] for one, other in pairwise(told))
     words = re.findall(r"[^\W\d_]+", between.lower())
@@ -282,7 +281,7 @@ def _words_between(asked: str, periods: Sequence[Period]) -> bool:
 
 
 def _drop_lead(kept: list[str]) -> None:
-    """Takes the words off the end of ``kept`` that only lead up to a period."""
+    """Remove words from the end of ``kept`` that only introduce a period."""
     while kept and kept[-1].strip("(),.").lower() in _OF_PERIOD:
         kept.pop()
     while kept and (kept[-1].strip("(),.").lower() in _LEADING or not kept[-1].strip("(),.")):

@@ -1,10 +1,9 @@
-"""The calculator of financial statements: what a calculation may stand on, its result, and the check of it.
+"""The financial statement calculator: valid operands, the result, and its verification.
 
-In: an item (a line item or a row's label) in a period, passages. Out: :class:`Operand` values, cells that are
-the named item in the named period; whether several fit into one calculation; and results with the whole
-calculation in the open. The writer chooses by these rules and the checker holds it to them, from question,
-claim and quotes alone. When in doubt an operand is none: a missing result costs an answer, a wrong one costs
-trust.
+In: an item (a line item or a row label) in a period, passages. Out: :class:`Operand` values, cells of the
+named item in the named period; whether several can be combined in one calculation; and results with the full
+calculation shown. The writer selects by these rules, and the checker enforces them from question, claim and
+quotes alone. Doubtful operands are rejected: a missing result costs an answer, a wrong one costs trust.
 """
 
 from __future__ import annotations
@@ -65,10 +64,10 @@ from citewell.questions.rows import CellAnswer, column_fit, text_of
 from citewell.questions.scales import context_scales
 
 Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
-"""Passages with the stretches of their documents that a claim cites."""
+"""Passages with the spans of their documents that a claim cites."""
 LEAST_OPERANDS = 2
 MOST_CONSTANT = 366
-LEAST_FIT = 0.6  # a column that is the period, or is so by its table; not one that may be by custom
+LEAST_FIT = 0.6  # the column has the period explicitly or by its table, not just by convention
 PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10
 
 _PART_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9|13|26|39) (?:months|weeks)|\bquarter", re.I)
@@ -83,8 +82,8 @@ _END_OF_YEAR = "cash and cash equivalents"
 
 
 class Operand(Record, frozen=True, kw_only=True):
-    """``unit`` is all that must be the same in one calculation: scales, per share, percent. Of ``currency``
-    what is printed must be; most rows print none."""
+    """``unit`` is what all operands of a calculation must share: scales, per share, percent. Printed values
+    of ``currency`` must be equal too; most rows print none."""
 
     answer: CellAnswer
     value: Decimal
@@ -97,7 +96,7 @@ class Operand(Record, frozen=True, kw_only=True):
 
 
 def operands_of(of: Leaf, passages: Sequence[Passage]) -> list[Operand]:
-    """The cells that a leaf's item in its period is read from, best first; none when they disagree."""
+    """The best cells for a leaf's item in its period; none if their values disagree."""
     item, period = of.item, of.period
     if period is None:
         return []
@@ -116,7 +115,7 @@ def operands_of(of: Leaf, passages: Sequence[Passage]) -> list[Operand]:
 
 
 def unfit(tree: Tree, operands: Mapping[Leaf, Operand]) -> str:
-    """Why these cannot be put together, in words; "" when they can."""
+    """Why the operands cannot be combined, in words; "" if they can."""
     found = list(operands.values())
     if len({operand.answer.passage.chunk.document_version for operand in found}) > 1:
         return "the operands are in different documents"
@@ -134,7 +133,7 @@ def unfit(tree: Tree, operands: Mapping[Leaf, Operand]) -> str:
 
 
 def result_of(working: Working, value: Decimal) -> str:
-    """``value`` as the question asks for it, or as it is by nature; "" when it cannot be written."""
+    """``value`` in the format the question asks for, or its natural one; "" if it cannot be written."""
     places = working.places
     if places is not None and places > MOST_PLACES:
         return ""
@@ -149,7 +148,7 @@ def result_of(working: Working, value: Decimal) -> str:
 
 
 def _fits(answer: CellAnswer, item: str, period: Period) -> bool:
-    """Whether the column is the period beyond doubt, and the row the item and not its change."""
+    """Whether the column is certainly for the period, and the row is the item and not its change."""
     cell, chunk = answer.cell, answer.passage.chunk
     if cell is None or _PLANNED.search(cell.head):
         return False
@@ -169,7 +168,7 @@ def _fits(answer: CellAnswer, item: str, period: Period) -> bool:
 
 
 def _only_of_its_year(answer: CellAnswer, period: Period) -> bool:
-    """ "2019" of a table that has one column of that year, whatever day it ends on."""
+    """Whether the cell is in its table's only column for that year, whatever its closing date."""
     of_year = [cell for cell in answer.row.cells if any(p.year == period.year for p in periods_in(cell.head))]
     return period.quarter is None and period.month is None and of_year == [answer.cell]
 
@@ -193,7 +192,7 @@ def _operand(answer: CellAnswer, item: str) -> Operand | None:
 
 
 def _turned(label: str, item: str) -> bool:
-    """A row that says loss or used, where the item does not, with a value that shows no minus."""
+    """Whether the row label says "loss" or "used" and the item does not, so a positive value is negative."""
     bare = _PARENTHESIS.sub(" ", label)
     return bool(_TURNED.search(bare)) and not _TURNED.search(item) and not _BOTH.search(bare)
 
@@ -205,7 +204,7 @@ def _is_change(operand: Operand, item: str) -> bool:
 
 
 def _changed(tree: Tree) -> set[Leaf]:
-    """Leaves of differences between two periods of one item."""
+    """Leaves that are subtracted from each other as two periods of one item."""
     if isinstance(tree, Leaf):
         return set()
     left, right = tree.left, tree.right
@@ -216,7 +215,7 @@ def _changed(tree: Tree) -> set[Leaf]:
 
 
 def _grown_from(tree: Tree) -> Leaf | None:
-    """The leaf that growth is measured against, "(b − a) ÷ a" or "(b ÷ a) ^ ..."; None for anything else."""
+    """The base of a growth calculation, "(b − a) ÷ a" or "(b ÷ a) ^ ..."; None for anything else."""
     match tree:
         case Node(sign="−", left=Node(sign="^", left=Node(right=Leaf() as base))):
             return base
@@ -232,7 +231,7 @@ def _is_sum(tree: Tree) -> bool:
 
 
 def _is_amount(tree: Tree) -> bool:
-    """Sums, differences and means stay in the unit of their operands."""
+    """Whether the result is in the unit of its operands: a sum, difference or mean."""
     if isinstance(tree, Node) and tree.sign == OVER and isinstance(tree.right, Leaf):
         return not tree.right.item and _is_sum(tree.left)
     return _is_sum(tree)
@@ -242,7 +241,7 @@ def _is_amount(tree: Tree) -> bool:
 
 
 class StatementCalculator(Calculator):
-    """Line items of financial statements, rows by their labels, and what is worked out of them."""
+    """Line items of financial statements, rows by label, and calculations over them."""
 
     def named_in(self, text: str) -> Named:
         return named_in(text)
@@ -283,9 +282,9 @@ class StatementCalculator(Calculator):
         return tuple(made.values())
 
     def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
-        """Every operand must be the value of a cited cell whose row is the item by name and whose column is
-        the period, all printed at one scale in one document; the result what they give; and the calculation,
-        with its name, one that the question asks for, so that no words can be told under a number's proof."""
+        """Every operand must be the value of a cited cell whose row is the named item and whose column is
+        the period, all at one scale in one document; the result must follow from them; and the calculation
+        and its name must be asked for by the question, so that no other text passes as proven by numbers."""
         said, _, result = claim.text.strip().rpartition(" = ")
         what, _, said = said.rpartition(": ")
         asked = (w for w in all_workings(question) if (w.what, shown(w.tree)) == (what, claim.reasoning))
@@ -318,8 +317,8 @@ class StatementCalculator(Calculator):
 
 
 def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """The cells that a calculation over named rows stands on; [] unless all of them are found, or where the
-    table has a row for the change itself."""
+    """The operand cells of a calculation over named rows; [] unless all are found, or if the table has a
+    row for the change itself."""
     named = of_the_named(wanted, passages)
     for working in labelled_workings(wanted.question):
         names = named_leaves(working.tree)
@@ -338,7 +337,7 @@ def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
 
 
 def _result_from(working: Working, operands: Mapping[Leaf, Operand]) -> Result | None:
-    """None where the operands cannot be put together, or give nothing."""
+    """None if the operands cannot be combined, or yield no value."""
     value = "" if unfit(working.tree, operands) else _worth(working, operands)
     if not value:
         return None
@@ -353,7 +352,7 @@ def _result_from(working: Working, operands: Mapping[Leaf, Operand]) -> Result |
 
 
 def _worth(working: Working, operands: Mapping[Leaf, Operand]) -> str:
-    """What the operands give, as the question asks for it; "" where the calculation has no value."""
+    """The result in the format the question asks for; "" if the calculation has no value."""
     try:
         value = worked(
             working.tree, lambda one: operands[one].value if one in operands else Decimal(one.text)
@@ -364,7 +363,7 @@ def _worth(working: Working, operands: Mapping[Leaf, Operand]) -> str:
 
 
 def _cited_operand(name: Leaf, value: Decimal | None, cited: Cited) -> Operand | None:
-    """The cited cell that is ``name`` and holds ``value``."""
+    """The cited cell that matches ``name`` and contains ``value``, or None."""
     for passage, spans in cited if name.item else ():
         for operand in operands_of(name, [passage]):
             cell = operand.answer.cell
@@ -375,6 +374,6 @@ def _cited_operand(name: Leaf, value: Decimal | None, cited: Cited) -> Operand |
 
 
 def _constant(name: Leaf, printed: str, value: Decimal) -> bool:
-    """A plain number of the formula itself."""
+    """Whether a number is a constant of the formula itself."""
     whole = value == value.to_integral_value()
     return not name.item and name.text == printed and whole and 0 < value <= MOST_CONSTANT

@@ -1,4 +1,4 @@
-"""Draft -> claims -> binding -> verification -> roll-up: what ``verify()`` and the pass share."""
+"""Draft -> claims -> binding -> verification -> roll-up: shared by ``verify()`` and the answering pass."""
 
 from citewell.verification.checking.checker import Checked, Checker, nothing_to_check
 

@@ -1,19 +1,19 @@
-"""The check of a draft: every claim bound to exact spans, judged, rolled up, and repaired or refused.
+"""Check a draft: bind every claim to exact spans, judge it, roll up the verdicts, and repair or refuse.
 
 In: a question, a draft and the passages it was written from. Out: :class:`Checked`, with the text that may be
-shown under the policy for claims without support (``flag``, ``drop``, ``withhold``). In order:
+shown under the policy for unsupported claims (``flag``, ``drop``, ``withhold``). In order:
 
-    1. quotes and labels are located; words in quotation marks are quotes too             (BROKEN by name)
-    2. each claim is judged against all it cites together; what cites nothing, against
-       everything (:mod:`citewell.verification.checking.judging`) (``post-hoc``)
-    3. a claim without support is offered the other passages once, and one that its passage supports but
-       its quote does not gets a better span, both judged anew and noted (``post-hoc``)
-    4. what is still unsupported is taken apart: parts that stand, joined by nothing      (``synthesised``)
+    1. quotes and labels are located; words in quotation marks count as quotes   (BROKEN, with the reason)
+    2. each claim is judged against all its citations together; one without citations is judged
+       against everything (:mod:`citewell.verification.checking.judging`) (``post-hoc``)
+    3. an unsupported claim is tried once on the other passages; a claim supported by its passage but not
+       by its quote gets a better span; both are noted (``post-hoc``)
+    4. a claim still unsupported is split: supported parts with an unsupported connection (``synthesised``)
     5. the hallucination gap is measured against all passages together, cited or not
 
-A claim's verdict: BROKEN, then CONTRADICTED, then UNCHECKED, then VERIFIED (its citations jointly), then
-UNSUPPORTED. A broken or contradicted claim is never shown as supported, whatever the policy. Knows nothing
-about retrieval, generation or confidence.
+Verdict precedence: BROKEN, CONTRADICTED, UNCHECKED, VERIFIED (all citations jointly), UNSUPPORTED. A broken
+or contradicted claim is never shown as supported under any policy. Independent of retrieval, generation and
+confidence.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ _FAILING = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED)
 
 
 class Checked(Record, frozen=True, kw_only=True):
-    """``coverage``: aspects covered by a verified claim, over aspects. ``missing``: the others.
+    """``coverage``: expected share of aspects that verified claims answer. ``missing``: the others.
 
-    ``failure`` is "", ``citation_broken`` or ``hallucination_detected``, the worst first. ``requotable``:
-    claims that failed by their quote alone, each with words that carry it; they stay BROKEN all the same.
+    ``failure`` is "", ``citation_broken`` or ``hallucination_detected``; the first outranks the second.
+    ``requotable``: claims BROKEN only by their quote, each with words that support it; they stay BROKEN.
     """
 
     claims: tuple[Claim, ...]
@@ -86,7 +86,7 @@ class Checked(Record, frozen=True, kw_only=True):
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """Claims that must not stand as they are: what one stricter retry is told."""
+        """Claims that must be corrected; passed to the single, stricter retry."""
         return tuple(c.text for c in self.claims if c.verdict.status in _FAILING and not _plain(c))
 
     @property
@@ -95,7 +95,7 @@ class Checked(Record, frozen=True, kw_only=True):
 
 
 def nothing_to_check(aspects: Sequence[str] = ()) -> Checked:
-    """The outcome where nothing was written: not a pass, nothing measured but the coverage, which is none."""
+    """The result when nothing was written: not a pass; only coverage is measured, and it is zero."""
     return Checked(
         claims=(), shown_text="", coverage=measure_coverage(aspects, (), aspects)[0],
         hallucination_gap=Measure(value=None, n=0, note="nothing to check"), missing=tuple(aspects),
@@ -110,7 +110,7 @@ def failure_of(claims: Sequence[Claim]) -> str:
 
 
 def measure_gap(claims: Sequence[Claim], entailed: Sequence[bool | None]) -> Measure:
-    """1 - entailed/n, where entailed means by all passages together; not measured when n is 0."""
+    """1 - entailed/n, where entailed means by all passages together; None when n is 0."""
     known = [held for held in entailed if held is not None]
     unscored = len(claims) - len(known)
     note = f"{unscored} unchecked" if unscored else ""
@@ -121,11 +121,11 @@ def measure_gap(claims: Sequence[Claim], entailed: Sequence[bool | None]) -> Mea
 def measure_coverage(
     aspects: Sequence[str], claims: Sequence[Claim], missing: Sequence[str]
 ) -> tuple[Measure, tuple[str, ...]]:
-    """(the expected share of aspects that are answered, the aspects that nothing verified speaks to). A
-    verified claim counts with the probability that it answers: what is true and quoted may still be beside
-    the point. One that names no aspect speaks to those it shares words with, or to the only one there is;
-    one that names another aspect, to those it shares more words with than with that one; one about another
-    thing than an aspect names, not to that aspect."""
+    """(expected share of aspects answered, aspects that no verified claim addresses). A verified claim
+    counts with the probability that it answers, since a true, quoted claim may still miss the point. A claim
+    that names no aspect addresses those it shares words with, or the only one; a claim that names another
+    aspect addresses those it shares more words with than with its own. A claim about a subject other than
+    the one an aspect names does not address that aspect."""
     verified = [claim for claim in claims if claim.verdict.status is Status.VERIFIED]
     speaking = {
         aspect: _speaking(aspect, verified, len(aspects)) for aspect in aspects if aspect not in missing
@@ -150,7 +150,7 @@ def _speaking(aspect: str, verified: Sequence[Claim], aspects: int) -> list[Clai
 
 
 def _nearer(claim: Claim, aspect: str) -> bool:
-    """By its words, whatever part of the question the writer says it is for."""
+    """Compare by words, whichever part of the question the writer assigned the claim to."""
     shared = overlap(aspect, claim.text)
     return shared >= 0.3 and (not claim.aspect or shared > overlap(claim.aspect, claim.text))
 
@@ -158,7 +158,7 @@ def _nearer(claim: Claim, aspect: str) -> bool:
 def shown(
     text: str, drafted: Sequence[DraftClaim], claims: Sequence[Claim], policy: str
 ) -> tuple[str, tuple[bool, ...]]:
-    """(the text to show, which claims are in it). ``drafted`` gives each claim's place in ``text``."""
+    """(the text to show, which claims are in it). ``drafted`` has each claim's offsets in ``text``."""
     failed = [claim.verdict.status is not Status.VERIFIED for claim in claims]
     plain = [_plain(claim) for claim in claims]
     if policy == "withhold" and any(
@@ -180,18 +180,18 @@ def shown(
 
 
 def _plain(claim: Claim) -> bool:
-    """A conclusion that stands as one: its quotes are real and no source denies it."""
+    """A valid inference: its quotes are real and no source contradicts it."""
     wrong = claim.verdict.status in {Status.CONTRADICTED, Status.BROKEN}
     return claim.kind is Kind.INFERENCE and not wrong
 
 
 def _inference(claim: Claim) -> str:
-    """Said to be the writer's own conclusion, with how it was reached when it says so."""
+    """Mark for the writer's own conclusion, with its reasoning if given."""
     return f"[inference: {' '.join(claim.reasoning.split())}]" if claim.reasoning.strip() else "[inference]"
 
 
 def _without(text: str, start: int, end: int) -> str:
-    """Without the claim and, when nothing else is on its line, without the line's frame."""
+    """Remove the claim, and the whole line if nothing else of substance is on it."""
     line_start, line_end = line_span(text, start, end)
     frame, rest = text[line_start:start], text[end:line_end]
     framed = not re.search(r"[.!?]\s*$", frame) and not any(ch.isalnum() for ch in rest)
@@ -201,7 +201,7 @@ def _without(text: str, start: int, end: int) -> str:
 
 
 def offered(judging: Judging, works: Sequence[Work], *, mend: bool) -> list[Work]:
-    """Claims that their own citations do not support, tried on the other passages one by one."""
+    """Try claims that their own citations do not support on the other passages, one at a time."""
     offers: list[tuple[int, Passage]] = []
     for index, work in enumerate(works):
         if status_of(work) is Status.UNSUPPORTED and passages_of(work):
@@ -236,7 +236,7 @@ def offered(judging: Judging, works: Sequence[Work], *, mend: bool) -> list[Work
 
 
 def carried(judging: Judging, works: Sequence[Work]) -> list[Work]:
-    """Claims that their passage supports, but not the words that were quoted from it: a better span."""
+    """Give a better span to claims that their passage supports but the words quoted from it do not."""
     weak = [
         (index, quoted_evidence(work.cited, judging.library))
         for index, work in enumerate(works)
@@ -261,7 +261,7 @@ def carried(judging: Judging, works: Sequence[Work]) -> list[Work]:
 
 
 def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
-    """Every part supported, the whole by nothing: the connection is the writer's own."""
+    """Mark claims as synthesised if every part is supported but no source connects them."""
     result = list(works)
     for index, work in enumerate(works):
         if status_of(work) is not Status.UNSUPPORTED or work.verdict is None or work.verdict.failure:
@@ -270,7 +270,7 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         if len(parts) < 2:
             continue
         evidence = judging.of(work, judging.closest(work)).evidence
-        # A later part leans on what its own claim has said so far ("Its rival Beta grew because it ...").
+        # A later part depends on the earlier parts of its claim ("Its rival Beta grew because it ...").
         said = [" ".join((work.drafted.antecedent, *parts[:at])).strip() for at in range(len(parts))]
         verdicts = judging.verifier.verify_many(
             [
@@ -288,7 +288,7 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
 
 
 class Checker:
-    """``settings`` holds thresholds, span lengths and the policy for claims without support."""
+    """``settings`` holds thresholds, span lengths and the policy for unsupported claims."""
 
     def __init__(self, verifier: Verifier, evidence: EvidenceStore, settings: Verification) -> None:
         self._verifier, self._evidence, self._settings = verifier, evidence, settings
@@ -303,9 +303,9 @@ class Checker:
         mend: bool = True,
         quotations: bool = True,
     ) -> Checked:
-        """``quotations`` off leaves words in quotation marks to the entailer. ``mend`` lets a claim that
-        its own citation does not support be cited elsewhere (noted); without it, support in another
-        passage is reported as misattribution."""
+        """With ``quotations`` off, words in quotation marks are left to the entailer. With ``mend`` on, a
+        claim that its own citation does not support may be re-cited to another passage (noted); with it
+        off, support in another passage is reported as misattribution."""
         library = Library(passages, self._evidence)
         judging = Judging(
             question=question, library=library, verifier=self._verifier, settings=self._settings
@@ -387,7 +387,7 @@ class Checker:
 def _requotable(
     judging: Judging, works: Sequence[Work], entailed: Sequence[bool | None]
 ) -> tuple[Requote, ...]:
-    """Claims that failed by their quote alone, each with words of a passage that carry it."""
+    """Claims that failed only because of their quote, each with words of a passage that support it."""
     return tuple(
         Requote(claim=work.drafted.text, quote=quote)
         for work, held in zip(works, entailed, strict=True)

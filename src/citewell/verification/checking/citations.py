@@ -1,11 +1,11 @@
-"""Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
+"""Quotes and labels of a draft -> citations that resolve in the evidence store, or state how they fail.
 
-In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact
-offsets, page, section and boxes, and the sentence or row that a quote stands in, as evidence by itself. A
-quote that is not where it is said to be is BROKEN by name (fabricated, spliced, misattributed), never bent
-into one that is. Only a table row may be quoted with cells left out ("Jane Doe, President" of "Jane Doe |
-54 | President"): label and cells each whole and in order, and no cell left out that turns what stands
-beside it. Knows nothing about whether a quote supports a claim.
+In: the writer's quotes and labels, the passages it was given, the store. Out: :class:`Citation` values with
+exact offsets, page, section and boxes, and the sentence or row around a quote, as separate evidence. A quote
+not found where it is cited is BROKEN with a named failure (fabricated, spliced, misattributed), never
+altered to fit. Only a table row may be quoted with cells omitted ("Jane Doe, President" from "Jane Doe |
+54 | President"): label and cells must each be whole and in order, and no omitted cell may reverse the
+meaning of its neighbours. Independent of whether a quote supports a claim.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from citewell.verification.evidence import EvidenceText, passage_evidence, unsai
 from citewell.verification.verbatim import TURNING, fold, locate
 
 LEAST_PARTS = 2
-# Folded text: white space is one blank, a dash is "-", an ellipsis three dots.
+# Folded text: white space becomes one space, a dash "-", an ellipsis three dots.
 _BETWEEN = r"(?: ?(?:[,;:]|\.{3}) | ?\| ?| - (?!\W?\d)| )"
 _AROUND = ' .,;:()[]"'
 _ENDING = " ,;:|"
@@ -50,8 +50,7 @@ _MARKS = " \"'."
 
 
 def row_spans(quote: str, passage: Passage) -> tuple[tuple[int, int], ...]:
-    """Where the parts of ``quote`` stand in the first row of ``passage`` that has them all; () when none
-    has."""
+    """Spans of the parts of ``quote`` in the first row of ``passage`` that contains them all; () if none."""
     wanted = fold(quote).text.strip(_MARKS)
     rows = (row for row in passage.chunk.rows if row.label and row.cells and whole(passage, row))
     return next((spans for row in rows if (spans := _parts(wanted, passage, row))), ())
@@ -79,7 +78,7 @@ def _said(passage: Passage, start: int, end: int) -> str:
 
 
 def _end_of(said: str, wanted: str, at: int, before: str) -> int | None:
-    """Where ``said`` ends when it stands whole at ``at``, behind ``before``."""
+    """End of ``said`` if it occurs as a whole word at ``at``, preceded by ``before``; else None."""
     if not said or said not in wanted:
         return None
     found = re.compile(rf"{before}{re.escape(said)}(?![^\W_])").match(wanted, at)
@@ -87,7 +86,7 @@ def _end_of(said: str, wanted: str, at: int, before: str) -> int | None:
 
 
 def _may_be_left_out(said: str) -> bool:
-    """Nothing, or words or a number that stand for themselves."""
+    """An empty cell, or words or a number that do not reverse the meaning of their neighbours."""
     return not said or (any(map(str.isalnum, said)) and said.lower().strip(_AROUND) not in TURNING)
 
 
@@ -96,7 +95,7 @@ MAKER = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
 
 
 class Cited(Record, frozen=True, kw_only=True):
-    """One quote or label of a claim: the passage it names (None: none does) and where its words stand."""
+    """One quote or label of a claim: the passage it names (None if there is none) and its spans."""
 
     quote: Quote
     passage: Passage | None
@@ -106,7 +105,7 @@ class Cited(Record, frozen=True, kw_only=True):
 
 
 class Library:
-    """The passages of one check, their documents fetched once each through the evidence store."""
+    """The passages of one check; each document is fetched once through the evidence store."""
 
     def __init__(self, passages: Sequence[Passage], evidence: EvidenceStore) -> None:
         self._evidence = evidence
@@ -116,22 +115,22 @@ class Library:
         self.usable = usable or tuple(p for p in passages if not p.set_aside)
 
     def document(self, passage: Passage) -> Document:
-        """Raises EvidenceError when the version is not stored: then nothing of it can be cited."""
+        """Raises EvidenceError if the version is not stored; then nothing in it can be cited."""
         key = (passage.chunk.document_version, passage.chunk.document_id)
         if key not in self._documents:
             self._documents[key] = self._evidence.get(*key)
         return self._documents[key]
 
     def evidence(self, passage: Passage) -> EvidenceText:
-        """The whole passage as the verifier reads it."""
+        """The whole passage in the form the verifier reads."""
         document = self.document(passage)
         text = passage_evidence(passage, document.text)
-        # A caller's short text is told by its words; only a stored document's language is taken at its word.
+        # A caller's short text has its language detected; only a stored document's language is trusted.
         language = document.language.value if document.language and not document.caller_supplied else ""
         return msgspec.structs.replace(text, language=language)
 
     def find(self, source: str) -> Passage | None:
-        """By chunk id, then by the document's id when it has one passage, then by number among the usable."""
+        """By chunk id, then by document id (its first passage), then by label or number among the usable."""
         for passage in self.passages:
             if passage.chunk.chunk_id == source:
                 return passage
@@ -149,7 +148,7 @@ class Library:
         return number[0]
 
     def locate(self, quote: Quote) -> Cited:
-        """Where ``quote`` stands; offsets that a writer gives count only when the text there is the quote."""
+        """Locate ``quote``; a writer's offsets count only if the text there matches the quote."""
         passage = self.find(quote.source)
         if passage is None:
             return Cited(
@@ -183,7 +182,7 @@ class Library:
             )
         if cells := row_spans(quote.text, passage):
             return Cited(quote=quote, passage=passage, spans=cells)
-        # The passage's own document may hold the quote just outside the passage: its source, all the same.
+        # The document may contain the quote just outside the passage; it is still the quote's source.
         whole = locate(quote.text, "document", {"document": document.text})
         if whole.failure is None:
             return Cited(quote=quote, passage=self._holding(whole.spans[0], passage), spans=whole.spans)
@@ -194,7 +193,7 @@ class Library:
         return Cited(quote=quote, passage=passage, broken=reason, failure=found.failure)
 
     def _holding(self, span: tuple[int, int], named: Passage) -> Passage:
-        """The passage of the same document that holds ``span``; the named one when none was given."""
+        """The passage of the same document that contains ``span``; the named one if there is none."""
         home = named.chunk.document_version, named.chunk.document_id
         return next(
             (
@@ -208,8 +207,7 @@ class Library:
         )
 
     def same_row(self, cited: Sequence[Cited]) -> Row | None:
-        """The table row that holds every span of ``cited``, when there is one; its label may stand
-        above it."""
+        """The table row that contains every span of ``cited``, or None; its label may be above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
             c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
@@ -226,8 +224,8 @@ class Library:
     def citations(
         self, cited: Cited, claim: DraftClaim, verdict: Verdict, settings: Verification, *, mode: str
     ) -> list[Citation]:
-        """One citation a span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty
-        span at the head of a passage that has no word of the claim."""
+        """One citation per span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty
+        span at the start of a passage that shares no word with the claim."""
         if cited.broken or cited.passage is None:
             return [self._broken(cited, claim, mode)]
         document = self.document(cited.passage)
@@ -270,7 +268,7 @@ class Library:
 
 
 def pieces(text: str, start: int, end: int, settings: Verification) -> list[tuple[int, int]]:
-    """``[start, end)`` as it is, or cut at word borders into even spans of at most ``max_span_tokens``."""
+    """``[start, end)``, or its pieces: even spans of at most ``max_span_tokens``, cut at word boundaries."""
     tokens = token_spans(text[start:end])
     most = settings.max_span_tokens
     if start == end or len(tokens) <= most:
@@ -292,7 +290,7 @@ def _same(text: str, quote: str) -> bool:
 
 
 def _section(document: Document, chunk: Chunk, offset: int) -> tuple[str, ...]:
-    """The innermost section that the quote stands in; the chunk's where the document has none there."""
+    """The innermost section that contains the quote; the chunk's if the document has none there."""
     holding = [section for section in document.sections if section.start <= offset < section.end]
     if holding:
         return max(holding, key=lambda section: section.start).path
@@ -304,7 +302,7 @@ def _page(document: Document, offset: int) -> int | None:
 
 
 def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int]]]]:
-    """Each passage once, in the order cited, with all that is cited of it; nothing of what is broken."""
+    """Each passage once, in citation order, with all spans cited from it; broken citations are skipped."""
     places: dict[str, tuple[Passage, list[tuple[int, int]]]] = {}
     for one in cited:
         if one.passage is not None and not one.broken:
@@ -313,7 +311,7 @@ def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int
 
 
 def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
-    """One text a passage, in the order cited; nothing for what is broken or has no place."""
+    """One text per passage, in citation order; citations that are broken or have no span are skipped."""
     found = places_of(one for one in cited if one.spans)
     return tuple(_evidence(passage, spans, library) for passage, spans in found)
 
@@ -341,7 +339,7 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
 
 
 def _around(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentences of a paragraph, or the row, that a span touches, and the one sentence before them."""
+    """The sentences of the line, or the row, that a span touches, plus the one sentence before."""
     first, last = line_span(text, start, end)
     line = text[first:last]
     found = [(first + a, first + b) for a, b in sentence_spans(line)]

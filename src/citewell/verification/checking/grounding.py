@@ -1,8 +1,8 @@
-"""What an answer cites, counted, and each of its sources held against the claims that cite it.
+"""Counts of an answer's citations, and a check of each source against the claims that cite it.
 
-In: checked claims, the sources. Out: :class:`GroundingReport`. A claim is judged
-on all it cites together; here each source is read alone, so that one that carries nothing is not carried by
-the others. Knows nothing about markers.
+In: checked claims, the sources. Out: :class:`GroundingReport`. A claim is judged on all its
+citations together; here each source is read alone, so that one without support cannot hide behind
+the others. Independent of markers.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from citewell.core.records import Citation, Claim, Record, Status, Verdict
 from citewell.verification.words import overlap
 
 Ask = Callable[[str, Sequence[Sequence[str]]], Sequence[Verdict]]
-"""A claim and groups of source ids -> for each group whether it carries the claim, read together."""
+"""A claim and groups of source ids -> for each group, the verdict on its sources read together."""
 
-MOST_TRIED = 5  # sources of one claim tried without each other: the work grows with the square
+MOST_TRIED = 5  # maximum sources of a claim for leave-one-out checks: the work grows quadratically
 WORST_FIRST = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED, Status.UNCHECKED, Status.VERIFIED)
 
 
 class GroundingCheck(Record, frozen=True, kw_only=True):
-    """One claim against one source that it cites, judged on this source alone. The two cheap signals stand
-    beside the verdict so that a reader sees where they mislead: ``word_overlap`` is the share of the claim's
-    content words that the source holds, ``embedding_similarity`` the cosine with the cited spans (None
-    without an embedder or a span)."""
+    """One claim judged on one of the sources it cites, alone. Two cheap signals accompany the verdict to
+    show where they mislead: ``word_overlap`` is the share of the claim's content words found in the source,
+    ``embedding_similarity`` the cosine similarity with the cited spans (None without an embedder or span)."""
 
     sentence: str
     source: str
@@ -38,10 +37,9 @@ class GroundingCheck(Record, frozen=True, kw_only=True):
 
 
 class GroundingReport(Record, frozen=True, kw_only=True):
-    """Counts of the answer's own citations (not of ``post-hoc`` ones), and a check for each claim
-    and source.
+    """Counts of the answer's own citations (not ``post-hoc`` ones), and a check for each claim and source.
 
-    ``all_grounded`` is False when there was nothing to check.
+    ``all_grounded`` is False if there was nothing to check.
     """
 
     total_citations: int
@@ -55,10 +53,10 @@ class GroundingReport(Record, frozen=True, kw_only=True):
 
 
 def judged_alone(claim: Claim, ask: Ask) -> Claim:
-    """The claim, each of its citations with the verdict on its source alone.
+    """The claim, with each citation's verdict based on its source alone.
 
-    A source that the others cannot do without, where none is enough alone, is VERIFIED and says so; that is
-    not looked for among more than MOST_TRIED.
+    If no source suffices alone, one that the others need is VERIFIED, with a reason that says so; not tried
+    for more than MOST_TRIED sources.
     """
     broken = {c.document_id: c.verdict for c in claim.citations if _status(c) is Status.BROKEN}
     sources = [n for n in dict.fromkeys(c.document_id for c in claim.citations) if n not in broken]
@@ -89,9 +87,9 @@ def ground(
     total: int,
     embedder: Embedder | None,
 ) -> GroundingReport:
-    """The report on ``claims``, as :func:`judged_alone` leaves them. ``texts`` are the sources by id;
-    ``cited`` gives the source of each label of the answer, None for a label that leads nowhere, and ``total``
-    how often it cites."""
+    """The report on ``claims`` returned by :func:`judged_alone`. ``texts`` are the sources by id; ``cited``
+    maps each label in the answer to its source, None for a label that does not resolve; ``total`` is the
+    number of citations."""
     own = [c for claim in claims for c in claim.citations if c.mode == "generated" and c.start >= 0]
     used = {name for name in cited.values() if name} | {c.document_id for c in own}
     checks = _checks(claims, texts, embedder)

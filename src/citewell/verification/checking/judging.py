@@ -1,8 +1,8 @@
-"""Claims under way, judged: by exact code where that settles it, else by the verifier.
+"""Judge the claims of a draft: by exact code where that is decisive, else by the verifier.
 
-In: the claims of one draft, each with what it cites. Out: the same with verdicts; what cites nothing is
-judged against everything and cited afterwards, by entailment, never by likeness of words. Knows nothing about
-repair.
+In: the claims of one draft, each with its citations. Out: the same claims with verdicts; a claim without
+citations is judged against everything and cited afterwards, by entailment, never by word overlap.
+Independent of repair.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _QUOTED_WORDS = 4  # fewer words in quotation marks are a title or a term, not a
 
 
 class Work(Record, frozen=True, kw_only=True):
-    """One claim under way."""
+    """One claim being checked."""
 
     drafted: DraftClaim
     cited: tuple[Cited, ...]
@@ -73,8 +73,8 @@ def _refused(reason: str) -> Verdict:
 
 
 def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdict | None:
-    """Of a conclusion by arithmetic, done again from question, claim and cited cells alone, whoever wrote it;
-    None for any other claim."""
+    """Verdict on an arithmetic inference, recalculated from question, claim and cited cells alone, whoever
+    wrote it; None for any other claim."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
         return None
     wrong = calculator().recalculated(claim, question, places_of(cited))
@@ -85,7 +85,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
 
 
 def drafted_works(draft: Draft, library: Library) -> list[Work]:
-    """The draft's own claims, or those read from its text when the writer gave none."""
+    """The draft's own claims, or those parsed from its text if the writer listed none."""
     if draft.claims:
         return [Work(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
     ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
@@ -104,7 +104,7 @@ def drafted_works(draft: Draft, library: Library) -> list[Work]:
 
 
 def quoted_words(claim: DraftClaim) -> list[str]:
-    """Words in quotation marks that are long enough to be a quotation and are not a quote already."""
+    """Words in quotation marks, long enough to be a quotation, that are not among the claim's quotes."""
     known = {fold(quote.text).text.strip() for quote in claim.quotes}
     found = [match[1] or match[2] for match in _QUOTED.finditer(claim.text)]
     return [
@@ -115,10 +115,10 @@ def quoted_words(claim: DraftClaim) -> list[str]:
 
 
 def locate_words(words: str, cited: Sequence[Cited], library: Library) -> Cited:
-    """Words in quotation marks: in a cited passage's document, or broken by name."""
+    """Locate words in quotation marks in a cited passage's document; broken, with the reason, if absent."""
     homes = {c.passage.chunk.chunk_id: c.passage for c in cited if c.passage}
     passages = homes or {p.chunk.chunk_id: p for p in library.usable}
-    # A stop that belongs to the sentence around the quotation is not part of it.
+    # Closing punctuation belongs to the sentence around the quotation, not to the quotation.
     bare = words.strip().rstrip(".,;:!?")
     for passage in passages.values():
         found = library.locate(Quote(source=passage.chunk.chunk_id, text=bare))
@@ -148,7 +148,7 @@ _CONNECTIVE = re.compile(
 
 
 def connected(text: str) -> list[str]:
-    """The two sides of a stated connection, when both are clauses."""
+    """The two sides of a stated connection, if each has at least three words; else []."""
     match = _CONNECTIVE.search(text)
     if not match:
         return []
@@ -161,7 +161,7 @@ def passages_of(work: Work) -> tuple[Passage, ...]:
 
 
 def by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Nearest in words first; equals in their own order."""
+    """Highest word overlap first; ties keep their order."""
     return tuple(sorted(passages, key=lambda p: -overlap(claim, p.chunk.content)))
 
 
@@ -173,17 +173,17 @@ def key_of(cited: Cited) -> tuple[str, tuple[tuple[int, int], ...], str]:
     return (cited.passage.chunk.chunk_id if cited.passage else cited.quote.source, cited.spans, cited.broken)
 
 
-MOST_PASSAGES = 20  # read for one claim; what is left out is noted
+MOST_PASSAGES = 20  # read for one claim; omissions are noted
 _OPEN = re.compile(
     r"\b(?:since|after|before|until|prior|previous|preceding|last|past|years|each|every)\b", re.IGNORECASE
 )
-"""With these a question means more periods than it names."""
+"""Words with which a question refers to more periods than it names."""
 CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """One check: the question, what may be cited for it, who judges. ``notes`` gather what must be told."""
+    """One check: the question, what may be cited, the verifier. ``notes`` collects what must be reported."""
 
     question: str
     library: Library
@@ -192,7 +192,7 @@ class Judging:
     notes: list[str] = field(default_factory=list)
 
     def judged(self, works: Sequence[Work]) -> list[Work]:
-        """Each claim with its verdict, against all it cites together."""
+        """Each claim with its verdict against all its citations together."""
         result: list[Work] = []
         asked: list[tuple[int, ClaimEvidence]] = []
         for index, work in enumerate(works):
@@ -214,7 +214,7 @@ class Judging:
         ]
 
     def exact(self, work: Work) -> Verdict | None:
-        """A broken citation, arithmetic over cited cells, or quotes of one table row that are the claim."""
+        """Verdict on a broken citation, arithmetic over cited cells, or a claim quoted from one table row."""
         if broken := work.broken:
             return Verdict(
                 status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
@@ -239,7 +239,7 @@ class Judging:
         return _proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}")
 
     def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
-        """That the row, or the column of what is ``told``, is of another period or key than asked, or ""."""
+        """Why the row, or the column of the ``told`` cells, has another period or key than asked, or ""."""
         key = set_apart(self.question, passage, row) if passage else ""
         if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
             return f"the row is for \u201c{key}\u201d, but the question asks for another"
@@ -248,9 +248,9 @@ class Judging:
     def _of_another_period(
         self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None
     ) -> str:
-        """That a number among ``cells`` stands under one period, and one of those ``beside`` it under a
-        period that the question names, or "". A year that no head has may be a name's ("the 2025 Notes").
-        Who asks for a change, a mean or a ratio asks for the year before as well."""
+        """A message if a number in ``cells`` is under a period not asked for while a cell in ``beside`` is
+        under one the question names, else "". A year in no head may be part of a name ("the 2025 Notes").
+        Asking for a change, an average or a ratio asks for the year before as well."""
         wanted = read_question(self.question)
         if passage is None or not wanted.periods or _OPEN.search(self.question):
             return ""
@@ -273,11 +273,11 @@ class Judging:
         return ""
 
     def of(self, work: Work, passages: Sequence[Passage]) -> ClaimEvidence:
-        """What the verifier is asked: does the claim follow from these passages together?"""
+        """The query for the verifier: do these passages together entail the claim?"""
         return self.by(work, tuple(self.library.evidence(passage) for passage in passages))
 
     def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> ClaimEvidence:
-        """The same of other texts than whole passages."""
+        """The same for texts other than whole passages."""
         return ClaimEvidence(
             claim=work.drafted.text,
             evidence=evidence,
@@ -287,7 +287,7 @@ class Judging:
         )
 
     def nearest(self, work: Work) -> tuple[Passage, ...]:
-        """Every usable passage, or the nearest in words when there are very many."""
+        """Every usable passage, or those with the highest word overlap if there are too many."""
         usable = self.library.usable
         if len(usable) <= MOST_PASSAGES:
             return usable
@@ -297,7 +297,7 @@ class Judging:
         return self.closest(work)
 
     def bound(self, work: Work, passage: Passage) -> Cited:
-        """The spans of ``passage`` that carry the claim; none when no word of it is there."""
+        """The spans of ``passage`` that support the claim; none if it shares no word with it."""
         chunk, claim = passage.chunk, work.drafted.text
         quote = Quote(source=chunk.chunk_id)
         try:
@@ -318,7 +318,7 @@ class Judging:
         return Cited(quote=quote, passage=passage, spans=spans)
 
     def words_for(self, work: Work) -> Quote | None:
-        """The words of one passage that carry the claim; None when it takes several, or none does."""
+        """The words of one passage that support the claim; None if no single passage does."""
         passage = self._carrying(work, self.closest(work)[:CITED_AFTERWARDS], Status.VERIFIED)
         spans = self.bound(work, passage).spans if passage else ()
         if not passage or not spans:
@@ -328,7 +328,7 @@ class Judging:
         return Quote(source=passage.chunk.chunk_id, text=words, start=start, end=end)
 
     def _cited_afterwards(self, work: Work) -> Work:
-        """The passage, or the few together, that carried a verdict reached over all of them."""
+        """Cite the passage, or the few together, that account for a verdict reached over all of them."""
         near = self.closest(work)
         for tried in (near[:CITED_AFTERWARDS], near[CITED_AFTERWARDS:]) if len(near) > 1 else ():
             if best := self._carrying(work, tried, status_of(work)):
@@ -340,7 +340,7 @@ class Judging:
         return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
 
     def _carrying(self, work: Work, passages: Sequence[Passage], status: Status | None) -> Passage | None:
-        """The passage that gives the verdict alone, the surest when several do: words only order them."""
+        """The passage that alone yields the verdict, the most confident if several do."""
         verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in passages])
         verified = status is Status.VERIFIED
         same = [
@@ -351,7 +351,7 @@ class Judging:
         return passages[min(same)[1]] if same else None
 
     def _jointly(self, work: Work, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        """As few passages as carry the verdict together."""
+        """The shortest prefix of ``passages`` that together yields the verdict."""
         for count in range(2, len(passages)):
             verdict = self.verifier.verify_many([self.of(work, passages[:count])])[0]
             if verdict.status is status_of(work):
@@ -359,8 +359,7 @@ class Judging:
         return passages
 
     def entailed(self, works: Sequence[Work]) -> list[bool | None]:
-        """For each claim: do all passages together, cited or not, support it? None where nothing could
-        tell."""
+        """For each claim: do all passages together, cited or not, support it? None if unchecked."""
         entailed: list[bool | None] = []
         open_ones: list[int] = []
         for index, work in enumerate(works):
@@ -381,5 +380,5 @@ class Judging:
         return entailed
 
     def closest(self, work: Work) -> tuple[Passage, ...]:
-        """The usable passages nearest in words, as many as are read for one claim."""
+        """The MOST_PASSAGES usable passages with the highest word overlap."""
         return by_overlap(work.drafted.text, self.library.usable)[:MOST_PASSAGES]

@@ -1,4 +1,4 @@
-"""An answer -> its markers, its claims with their spans, and what is no claim."""
+"""An answer -> its markers, its claims with their spans, and the parts that are not claims."""
 
 from citewell.verification.claims.answers import Parsed, ParsedClaim, Piece, PieceKind, parse_answer
 from citewell.verification.claims.markers import Marked, Marker, read_markers, resolve_label

@@ -1,10 +1,10 @@
-"""An answer as somebody gave it -> its claims, and what each of its characters is.
+"""An answer -> its claims, and a classification of every character.
 
-In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gap or
-overlap, and claims, each with its stretch, the labels it cites and the sentence that its pronouns
-need. A claim is a sentence, a list's item or a table's row, and its markers speak for all of it; those of a
-list's lead-in for the items without one of their own.
-Knows nothing about sources.
+In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gaps or
+overlaps, and claims, each with its span, the labels it cites and the sentence its pronouns refer to.
+A claim is a sentence, a list item or a table row. Its markers apply to all of it; those of a list's
+lead-in apply to items without markers of their own.
+Independent of sources.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Piece(Record, frozen=True, kw_only=True):
 
 
 class ParsedClaim(Record, frozen=True, kw_only=True):
-    """``[start, end)`` in the original answer. ``labels`` as written, none when nothing is cited.
-    ``antecedent``: what this one leans on ("It", "The company"), back to a sentence without a pronoun; ""
-    when it stands alone."""
+    """``[start, end)`` in the original answer. ``labels`` as written, empty if nothing is cited.
+    ``antecedent``: the preceding text the claim refers to ("It", "The company"), back to a sentence without
+    a pronoun; "" if the claim is self-contained."""
 
     text: str
     start: int
@@ -47,8 +47,8 @@ class ParsedClaim(Record, frozen=True, kw_only=True):
 
 
 class Parsed(Record, frozen=True, kw_only=True):
-    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers.
-    ``cited``: each label as often as the answer cites it; a list of sources at its end cites nothing."""
+    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers. ``cited``: each label as often as the
+    answer cites it; a list of sources at the end does not count."""
 
     raw: str
     text: str
@@ -60,7 +60,7 @@ class Parsed(Record, frozen=True, kw_only=True):
 
 
 class _Stretch(Record, frozen=True, kw_only=True):
-    """A stretch of the clean text: a sentence, or something that is no claim."""
+    """A stretch of the clean text: a sentence, or something that is not a claim."""
 
     start: int
     end: int
@@ -75,15 +75,13 @@ _LEANING = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"\b(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE)
-_MOST_BEHIND = (
-    1_000  # characters: whoever writes pronouns alone shall not make the antecedents grow without end
-)
+_MOST_BEHIND = 1_000  # characters: pronouns in every sentence must not make antecedents grow without limit
 _MOST_LEAD = 300
-"""Characters of a lead-in that its items take over: a longer one, in each of them, grows with the square."""
+"""Maximum characters of a lead-in copied into its items: repeating a longer one is quadratic."""
 
 
 def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
-    """Claims and pieces of ``raw``. ``known`` ids may stand bare in brackets."""
+    """Claims and pieces of ``raw``. ``known`` ids may appear in brackets without a prefix."""
     marked = read_markers(raw, known)
     stretches = _stretches(marked)
     owners = _owners(marked, stretches)
@@ -150,7 +148,7 @@ def _stretches(marked: Marked) -> list[_Stretch]:
             stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind.piece, line=line))
             continue
         text = marked.text[line.start : line.end]
-        # Wrapped lines were joined by read_lines; a line break inside is a blank here.
+        # read_lines has joined wrapped lines; a line break inside counts as a space.
         spans = sentence_spans(text.replace("\n", " ").replace("\t", " "))
         for at, (start, end) in enumerate(spans):
             sentence = text[start:end]
@@ -177,7 +175,7 @@ def _stretches(marked: Marked) -> list[_Stretch]:
 
 
 def _title(sentence: str, line: Line) -> bool:
-    """A short line that states nothing, without number or stop, among others that have them."""
+    """A short line that states nothing, without a digit or closing punctuation."""
     words = sentence.split()
     return (
         not line.item
@@ -191,12 +189,12 @@ def _title(sentence: str, line: Line) -> bool:
 
 
 def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
-    """For each marker the stretch it speaks for, -1 when there is none."""
+    """For each marker, the index of the stretch it applies to; -1 if there is none."""
     owners: list[int] = []
     with_trailing: set[int] = set()
     leading = _leading(marked)
     starts = [stretch.start for stretch in stretches]
-    # For each place in the order of the stretches the last one before it that is more than blanks.
+    # For each index into the stretches, the last stretch before it that is not white space.
     nearest = [-1]
     for i, stretch in enumerate(stretches):
         nearest.append(nearest[-1] if stretch.kind is PieceKind.SPACE else i)
@@ -220,8 +218,8 @@ def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
 
 
 class _RawLine:
-    """The line of the original around ``place``: where its first character is that neither lists nor cites,
-    and where its last letter outside brackets."""
+    """The original line around ``place``: the offsets of its first character that is not part of a list mark
+    or marker, and of its last alphanumeric character outside brackets."""
 
     def __init__(self, raw: str, place: int) -> None:
         start, self.end = line_span(raw, place)
@@ -237,7 +235,7 @@ _NO_LIST_MARK = re.compile(r"[^-*•>\s\d.)]")
 
 
 def _leading(marked: Marked) -> bool:
-    """The writer puts markers before sentences: one opens the answer and none closes it."""
+    """Whether markers precede their sentences: one opens the answer and none closes it."""
     if not marked.markers:
         return False
     first, last = marked.markers[0], marked.markers[-1]
@@ -246,7 +244,7 @@ def _leading(marked: Marked) -> bool:
 
 
 def _plain(text: str, start: int, end: int) -> tuple[str, list[int]]:
-    """The stretch without emphasis marks, and where each of its characters stands in the clean text."""
+    """The stretch without emphasis marks, and each character's offset in the clean text."""
     letters: list[str] = []
     way: list[int] = []
     position = start
@@ -267,14 +265,14 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|`+|(?
 
 
 def _with_antecedent(sentence: str, behind: str) -> str:
-    """``sentence``, after what it leans on itself."""
+    """``sentence``, preceded by its own antecedent."""
     leans = _PRONOUN.search(sentence) or _LEANING.match(sentence)
     return f"{behind[:_MOST_BEHIND]} {sentence.strip()}".strip() if leans else sentence.strip()
 
 
 def _standing(text: str, line: Line, lead: str, behind: str) -> tuple[str, str, bool]:
-    """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``behind`` is the
-    sentence before with its own antecedent."""
+    """(self-contained text, antecedent, whether it is a fragment without a verb). ``behind`` is the previous
+    sentence with its own antecedent."""
     text = re.sub(r"(?<! ) +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
     leaning = _LEANING.match(text)
@@ -286,17 +284,17 @@ def _standing(text: str, line: Line, lead: str, behind: str) -> tuple[str, str, 
 
 
 def _fragment(text: str) -> bool:
-    """No verb in it."""
+    """Whether the text has no finite verb."""
     return not any(is_finite(word.strip(".,;:()").lower()) for word in text.split())
 
 
 def _complete(text: str) -> bool:
-    """An item that needs no lead-in."""
+    """Whether an item needs no lead-in."""
     return len(text.split()) >= 4 and not _fragment(text)
 
 
 def _carried(marked: Marked, stretches: Sequence[_Stretch], begin: int) -> bool:
-    """An item of the list that begins there takes the lead-in into its own claim, where it is checked."""
+    """Whether an item of the list starting at ``begin`` includes the lead-in in its claim (checked there)."""
     behind = (stretches[at] for at in range(begin, len(stretches)))
     own = itertools.takewhile(lambda one: one.line.item and one.kind is not PieceKind.LEAD_IN, behind)
     return any(
@@ -306,7 +304,7 @@ def _carried(marked: Marked, stretches: Sequence[_Stretch], begin: int) -> bool:
 
 
 def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:
-    """Fill what is between the pieces: markers, white space, list marks."""
+    """Fill the gaps between pieces: markers, white space, list marks."""
     pieces: list[Piece] = []
     position = 0
     for piece in [*sorted(taken, key=lambda p: (p.start, p.end)), None]:

@@ -1,7 +1,7 @@
 """The lines of an answer: paragraphs, list items, table rows, headings, code, lists of sources.
 
-In: clean text, where its fences are and where markers stood. Out: :class:`Line` values in order. What looks
-like a heading, a table's head or an entry of a list of sources but states something is text.
+In: clean text, the ranges of its code fences and the offsets of removed markers. Out: :class:`Line` values in
+order. What looks like a heading, a table head or a list-of-sources entry but states something is text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LineKind(StrEnum):
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """``paragraph`` counts blank-line-separated blocks; ``row_text`` spells a table row with its heads."""
+    """``paragraph`` counts blocks separated by blank lines; ``row_text`` is a table row with its heads."""
 
     start: int
     end: int
@@ -49,11 +49,11 @@ _HASH = re.compile(r"[ \t]*#{1,6}\s")
 _BOLD_ONLY = re.compile(r"[ \t]*(\*\*|__)[^*_\n]{1,80}\1:?[ \t]*")
 _RULE = re.compile(r"[ \t]*+(?:[-*_=]\s*+){3,}+|(?=[ \t:|-]*---)[ \t:|-]+")
 _MOST_HEAD = 200
-"""Characters of a column's head that its cells take over."""
+"""Maximum characters of a column head repeated with its cells."""
 _QUOTE = re.compile(r"[ \t]*>\s?")
 
 
-# Signs of a reference: an address, a file, a year in brackets, pages, an edition.
+# Signs of a reference: a URL, a file name, a year in parentheses, pages, a volume, an ISBN.
 _BIBLIOGRAPHIC = re.compile(
     r"https?:|www\.|\bdoi\b|\b[\w-]{1,60}\.(?:com|org|net|gov|edu|pdf|docx?|html?|txt|md|csv|xlsx?|pptx?|json)\b|"
     r"\((?:19|20)\d\d[a-z]?\)|\bet al\b|\bpp?\. ?\d|\bvol\. ?\d|\bISBN\b|"
@@ -63,7 +63,7 @@ _BIBLIOGRAPHIC = re.compile(
 
 
 def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequence[int] = ()) -> list[Line]:
-    """Every line with something on it, in order. ``marked``: the places of the markers taken out."""
+    """All non-blank lines, in order. ``marked``: the offsets of removed markers."""
     lines: list[Line] = []
     paragraph, references = 0, False
     heads: list[str] | None = None
@@ -127,8 +127,8 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
 
 
 def _refers(line: str, cited: bool) -> bool:
-    """An entry of a list of sources: an address, or a title. A clause is a title only behind a label and
-    without a full stop."""
+    """Whether the line is an entry in a list of sources: a reference or a title. A clause is a title only
+    after a label and without a full stop."""
     if _BIBLIOGRAPHIC.search(line):
         return True
     bare = line[item.end() :].strip() if (item := _ITEM.match(line)) else line.strip()
@@ -137,8 +137,8 @@ def _refers(line: str, cited: bool) -> bool:
 
 
 def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
-    """The first line of a table names what stands below it when a rule is under it or, above another row,
-    when no cell holds a number or a statement. A sum of money names nothing."""
+    """Whether a table's first line is its head: a rule follows, or another row follows and no cell contains
+    a number or a statement. A line with a sum of money is never a head."""
     if any(has_sum(cell) for cell in cells):
         return False
     if _RULE.fullmatch(below):
@@ -148,7 +148,7 @@ def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
 
 
 def _wrapped(text: str, previous: Line, begin: int, paragraph: int) -> bool:
-    """The line goes on where the one before it stopped in mid-sentence."""
+    """Whether the line continues a previous line that broke off mid-sentence."""
     if previous.kind is not LineKind.TEXT or previous.row or previous.paragraph != paragraph:
         return False
     last, first = text[previous.end - 1], text[begin]

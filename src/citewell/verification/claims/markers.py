@@ -1,10 +1,10 @@
-"""Citation markers in an answer: found, read and taken out, with a way back to every character.
+"""Citation markers in an answer: found, parsed and removed, with a map back to every character.
 
-In: text as a writer gave it. Out: the same text without markers, the markers with what they name,
-and for each clean character its place in the original. Understands ``[src:ID]``, ``[src:A,B]``,
+In: text as written. Out: the same text without markers, the markers with the labels they name,
+and the original offset of each clean character. Understands ``[src:ID]``, ``[src:A,B]``,
 ``[SOURCE_N]``, ``[n]``, ``[1-3]``, ``[^1]``, ``[inference]``, full-width brackets, and an
-``[ID]`` that a caller knows. Markdown links, reference definitions, inline code and fenced program
-code are left alone. Knows nothing about sentences.
+``[ID]`` known to the caller. Markdown links, reference definitions, inline code and fenced program
+code are left alone. Independent of sentences.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from citewell.verification.words import is_clause
 class Marker(Record, frozen=True, kw_only=True):
     """``[start, end)`` in the original, ``at`` in the clean text; ``labels`` as written, in order.
 
-    An inference names no source; ``note`` is what it says for itself.
+    An inference names no source; ``note`` is its reasoning.
     """
 
     start: int
@@ -35,7 +35,7 @@ class Marker(Record, frozen=True, kw_only=True):
 
 
 class Marked(Record, frozen=True, kw_only=True):
-    """``offsets[i]`` is where clean character i stands in ``raw``; one more for the end."""
+    """``offsets[i]`` is the position of clean character i in ``raw``, plus one entry for the end."""
 
     raw: str
     text: str
@@ -43,7 +43,7 @@ class Marked(Record, frozen=True, kw_only=True):
     offsets: array[int]
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """The original range of clean ``[start, end)``, without a marker that only touches it."""
+        """The original range of clean ``[start, end)``, excluding markers that only touch it."""
         if start >= end:
             place = self.offsets[start]
             return place, place
@@ -61,20 +61,20 @@ _INFERENCE = re.compile(r"\s*inference\s*(?::\s*(?P<note>.*?))?\s*", re.IGNORECA
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
 _PROSE_FENCES = frozenset({"", "text", "txt", "plaintext", "markdown", "md", "answer", "quote"})
-# Unindented, without a sign of any language, and closed: four words at least.
+# Unindented prose of at least four words, without any code symbol.
 _SENTENCE = re.compile(r"[A-Z\d\u201c][^\s=(){}<>;|\\_]*(?:\s+[^\s=(){}<>;|\\_]+){3,}\s*")
 _COMMENT = re.compile(r"\"\"\"|'''|/\*|\*/")
 _ADDRESS = re.compile(r"\((?:https?:|mailto:|/|#|\.|www\.|\w{1,99}\.\w)")
 _DEFINITION = re.compile(r":\s{0,99}(?:<|https?:|www\.|/)")
-_LINK_TEXT = 1_000  # characters of a link's text at most
+_LINK_TEXT = 1_000  # maximum characters of link text
 MOST_CITATIONS = 10_000
-_MOST = 200  # sources one range may name; a longer one is a slip, kept as its two ends
+_MOST = 200  # maximum sources in a range; a longer one is a typo, kept as its two ends
 
 
 def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
-    """Markers of ``raw`` and the text without them; ``known`` are ids that may stand bare in brackets.
+    """Markers of ``raw`` and the text without them; ``known`` ids may appear in brackets without a prefix.
 
-    Raises UsageError for more than MOST_CITATIONS of them.
+    Raises UsageError for more than MOST_CITATIONS citations.
     """
     code = _Code(code_ranges(raw))
     ids = frozenset(known)
@@ -102,7 +102,7 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
         start = match.start()
         if start > position:
             keep(position, start)
-        # The blank before a marker goes with it where another blank or a stop follows.
+        # Remove the space before a marker too if white space or punctuation follows.
         after = raw[match.end() : match.end() + 1]
         if (not after or after.isspace() or after in ".,;:!?)[【［") and pieces:
             while pieces:
@@ -126,7 +126,7 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
 def resolve_label(label: str, ids: Sequence[str]) -> str | None:
     """The id that ``label`` names: itself, itself without white space, or the n-th of ``ids``.
 
-    None when nothing fits: an invalid citation is never bent into a valid one.
+    None if nothing matches: an invalid citation is never turned into a valid one.
     """
     if label in ids:
         return label
@@ -141,7 +141,7 @@ def resolve_label(label: str, ids: Sequence[str]) -> str | None:
             return named[0]
         if 1 <= int(first) <= len(ids):
             return ids[int(first) - 1]
-        # 【6:0†source】 counts the writer's turn first, its source (from 0) second.
+        # 【6:0†source】: the writer's turn first, then the source (from 0).
         if second is not None and int(second) < len(ids):
             return ids[int(second)]
     if numbered := re.fullmatch(r"(?i)(?:source|src|s|doc|document|passage)[_-]?(\d{1,9})", squeezed):
@@ -152,7 +152,7 @@ def resolve_label(label: str, ids: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=8)
 def _squeezed(ids: tuple[str, ...]) -> dict[str, list[str]]:
-    """The ids without white space, and which ones they are."""
+    """Ids without white space -> the original ids."""
     found: dict[str, list[str]] = {}
     for known in ids:
         found.setdefault(re.sub(r"\s+", "", known), []).append(known)
@@ -161,7 +161,7 @@ def _squeezed(ids: tuple[str, ...]) -> dict[str, list[str]]:
 
 def code_ranges(raw: str) -> list[tuple[int, int, str]]:
     """Fences and code: ``(start, end, kind)`` with kind ``fence`` (its line), ``code`` or ``inline``.
-    Sentences in a fence are no code, whatever language it names."""
+    Sentences in a fence are not code, whatever language it names."""
     found: list[tuple[int, int, str]] = []
     fences = list(_FENCE.finditer(raw))
     index = 0
@@ -194,14 +194,14 @@ def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
 
 
 class _Code:
-    """Ranges that do not overlap, looked up by place."""
+    """Non-overlapping ranges, looked up by offset."""
 
     def __init__(self, ranges: Sequence[tuple[int, int, str]]) -> None:
         self._ranges = sorted(ranges)
         self._starts = [start for start, _, _ in self._ranges]
 
     def at(self, place: int) -> tuple[int, int, str] | None:
-        """The range that ``place`` lies in."""
+        """The range that contains ``place``, or None."""
         index = bisect_right(self._starts, place) - 1
         return self._ranges[index] if index >= 0 and place < self._ranges[index][1] else None
 
@@ -211,7 +211,7 @@ class _Code:
 
 
 def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The stretches of a fence around the lines that are sentences: prose that only a fence calls code."""
+    """The code in a fence, excluding lines that are sentences (prose labelled as code only by the fence)."""
     found: list[tuple[int, int]] = []
     comment = False
     for line in re.finditer(r"[^\n]*\n?", raw[start:end]):
@@ -230,7 +230,7 @@ def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
 def _left_alone(raw: str, match: re.Match[str], code: _Code) -> bool:
     start, end = match.span()
     if held := code.at(start):
-        # A writer may put one marker in backticks: `[1]` is still a marker.
+        # A marker alone in backticks, `[1]`, is still a marker.
         low, high, kind = held
         if kind != "inline" or raw[low:high].strip("` ") != match.group():
             return True
@@ -247,14 +247,14 @@ def _left_alone(raw: str, match: re.Match[str], code: _Code) -> bool:
 
 
 def _opens_line(raw: str, place: int) -> bool:
-    """Nothing but blanks stands before it in its line."""
+    """Whether only spaces and tabs precede ``place`` on its line."""
     while place and raw[place - 1] in " \t":
         place -= 1
     return not place or raw[place - 1] == "\n"
 
 
 def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str] | None:
-    """(labels, inference, note) of what stands between brackets; None when it is no marker."""
+    """(labels, inference, note) of a bracket's contents; None if it is not a marker."""
     stripped = body.strip()
     if stripped in known:
         return (stripped,), False, ""

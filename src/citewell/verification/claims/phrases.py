@@ -1,7 +1,7 @@
-"""The kind of a sentence that states nothing about the world: an abstention, a question, talk about the answer.
+"""Kinds of sentence that state nothing about the world: an abstention, a question, talk about the answer.
 
-In: one sentence. Out: its kind, None for one that may state something: a sentence with content of its own
-behind a polite opening stays a claim. Patterns only.
+In: one sentence. Out: its kind, or None if it may state something: a sentence with content after a polite
+opening stays a claim. Patterns only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FRAME = re.compile(
 
 
 def frame_length(sentence: str) -> int:
-    """How many characters of the opening only point at the sources ("According to the documents, ")."""
+    """Length in characters of an opening without content ("According to the documents, ", "Overall, ")."""
     match = _FRAME.match(sentence)
     return match.end() if match else 0
 
@@ -50,11 +50,11 @@ ABSTENTIONS = (
     "No supporting passage found.",
     "No passage was found that answers this question reliably.",
 )
-"""What Citewell's own writers say where they decline, recognised word for word."""
+"""What Citewell's own writers say when they decline, matched word for word."""
 
 _BARE = r"(?:sources?|documents?|passages?|context|texts?|excerpts?)"
 _GIVEN = r"(?:provided|available|given|supplied|retrieved|cited|above|search|current)"
-# A filing, or a report, is part of the world unless it is called the one given.
+# A filing or report counts as a source only if described as provided, available and so on.
 _SOURCES = (
     rf"(?:(?:the|these|this|those|any|my|your|of)\s+){{0,3}}(?:{_BARE}|(?:{_GIVEN}\s+){{1,3}}(?:{_BARE}|"
     rf"materials?|articles?|information|results?|evidence|data|filings?|reports?))(?:\s+{_GIVEN})?\b"
@@ -62,7 +62,7 @@ _SOURCES = (
 _FIND = r"(?:answer|find|determine|know|say|tell|confirm|verify|locate)"
 _ABOUT = rf"\s+(?:(?:about|on|regarding|concerning|of|as to|whether|for|to {_FIND})\b|(?:in|within|from) {_SOURCES})"
 _UNABLE = r"(?:cannot|can't|could not|couldn't|(?:am|are|was|were) unable to)"
-# The groups are what the sentence asks for; they may state nothing (:func:`_only_named`).
+# The groups capture what was asked for; they must state nothing (:func:`_only_named`).
 _ABSTENTION = re.compile(
     r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*+(?:but\s++)?)?(?:"
     rf"{_SOURCES}\s+(?:(?:do(?:es)?|did)(?: not|n't) (?:contain|mention|say|state|answer|provide|specify|cover|tell|give|"
@@ -93,7 +93,7 @@ _POINTED = re.compile(
 )
 _TURNS = re.compile(r"[;:()\u2013\u2014]|\b(?:but|however|although|though|yet|except|which)\b", re.IGNORECASE)
 _AMOUNT = re.compile(r"\d|[$\u20ac\u00a3%]|\b(?:million|billion|percent)\b", re.IGNORECASE)
-# Verbs that no table knows, where a noun stands before them.
+# Participles that no table lists ("... opened in").
 _ENDED = re.compile(
     r"\b(?!requested|needed|required)[a-z]+[^\We]ed\b(?=\s+(?:in|at|on|from|to|by|with|into|during|after|before)\b|\s*$)"
 )
@@ -129,7 +129,7 @@ _META = re.compile(
 )
 _NAMING = re.compile(r"[A-Z]|,|:|\s-+\s")
 _ASIDE = re.compile(r"[,:]\s+(?:[A-Z]|(?:a|an|the)\b)|:|\s-+\s")
-# Questions that tell: "Did you know that ...?", "..., didn't it?".
+# Questions that state something: "Did you know that ...?", "..., didn't it?".
 _TOLD = re.compile(
     r"(?:(?:but|and|so|well),? )?(?:did(?:n't| not)? you know\b(?!,? (?:what|which|who|when|where|whether|if|how to|the)\b)|"
     r"(?:is(?:n't| not) it true|have(?:n't| not)? you heard|are(?:n't| not)? you aware|do(?:n't| not)? you know|"
@@ -148,7 +148,7 @@ _REFERENCE_HEAD = re.compile(
 
 
 def kind_of(sentence: str) -> PieceKind | None:
-    """QUESTION, ABSTENTION or META; None when it may state something, as a question that tells does."""
+    """QUESTION, ABSTENTION, META or MARK; None if it may state something, as some questions do."""
     bare = " ".join(sentence.split()).strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
@@ -164,7 +164,7 @@ def kind_of(sentence: str) -> PieceKind | None:
     match = _META.fullmatch(plain.removesuffix(":"))
     if not match or not _only_named(_rest(match)):
         return None
-    # "Here is the answer: Paris" names what it announces.
+    # "Here is the answer: Paris" contains the answer it announces.
     names_it = _NAMING if match["announced"] or match["shown"] else _ASIDE
     return None if names_it.search(_rest(match)) and not match["denied"] else PieceKind.META
 
@@ -173,7 +173,7 @@ def _abstains(text: str) -> bool:
     match = _ABSTENTION.fullmatch(text)
     if not match:
         return bool(_UNKNOWN.fullmatch(text))
-    # These speak of the sources only when they name them, or the answer.
+    # These patterns concern the sources only if they mention them, the question or the answer.
     open_ended = match["unanswered"] is not None or (match["what"] or "information").lower() != "information"
     return bool(_UNKNOWN.fullmatch(text)) or (
         (not open_ended or bool(_ASKED.search(_rest(match)))) and _only_named(_rest(match))
@@ -185,8 +185,8 @@ def _rest(match: re.Match[str]) -> str:
 
 
 def _only_named(rest: str) -> bool:
-    """The rest names what was asked for: no clause, no turn, no amount. A year or a name tells nothing there;
-    what a noun presupposes ("the fraud") is not seen."""
+    """Whether the rest only names what was asked for: no clause, contrast or amount. Years and names are
+    allowed; what a noun presupposes ("the fraud") is not detected."""
     left = _PERIOD.sub("", _POINTED.sub("", rest))
     return (
         not _TURNS.search(rest)
@@ -198,5 +198,5 @@ def _only_named(rest: str) -> bool:
 
 
 def heads_references(line: str) -> bool:
-    """The line announces a list of sources that runs to the end of the answer."""
+    """Whether the line is the heading of a list of sources."""
     return bool(_REFERENCE_HEAD.match(line))

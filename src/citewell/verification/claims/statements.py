@@ -1,7 +1,7 @@
-"""Does a line without a sentence's shape state something? A heading, a table's cell, a list's lead-in.
+"""Does a line that is not a sentence state something? A heading, a table cell, a list's lead-in.
 
-In: a line. Out: whether it says something of the world, by an amount, a clause or "Name: value"; of a lead-in,
-the part that does. A verb is one of the tables or told by its ending; there is no tagger.
+In: a line. Out: whether it states something about the world, by an amount, a clause or "Name: value"; for a
+lead-in, the part that does. Verbs are recognised by word lists or by their ending; no tagger is used.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
 )
 _LONGEST = 500
-"""Characters of a line: whatever is longer is no heading, and says something."""
+"""Maximum characters of a heading: a longer line is taken to state something."""
 _NAMED_SO = re.compile(r"-|^\d[A-Z]$")  # "30-day plan", "5G"
 _CALLED = re.compile(r"\b[A-Z]{2,}[- ]$")  # "ISO 27001"
-# What opens a title of a part, and no statement: "Overview: Nike".
+# Openings of a section title that state nothing: "Overview: Nike".
 _PART = re.compile(
     r"(?:(?:key|main|final|executive|brief)\s+)?(?:overview|summary|conclusions?|introduction|background|context|analysis|"
     r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
     re.IGNORECASE,
 )
-# Plurals that stand before another noun ("Interest rates outlook").
+# Plurals that may precede another noun ("Interest rates outlook").
 _PLURALS = frozenset(
     "accounts affairs assets awards bonds effects events experiences facts funds goods items laws markets means notes "
     " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
@@ -46,18 +46,18 @@ _PLURALS = frozenset(
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
 _NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
 _EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
-# "Step 1: ", "2.1 ", "IV. ": what only counts a heading.
+# Heading numbers: "Step 1: ", "2.1. ", "IV. ".
 _LABEL = re.compile(
     r"^(?:(?:step|part|chapter|section|option|phase|item|note|appendix|example|question|table|figure)\s+"
     r"(?:\d+[.\d]*|[a-z]|[ivx]+)\b[:.)]*\s*|\(?(?:\d+(?:\.\d+)*|[a-z]|[ivx]+)[.)]\s+)",
     re.IGNORECASE,
 )
-# What a title asks, or a condition without what follows from it.
+# A question as a title, or a condition without its consequence.
 _ASKS = re.compile(
     r"(?:(?:how|why|what|when|where|which|who|whom|whose|whether)\b|(?:if|unless)\b(?!.*,))", re.IGNORECASE
 )
 _VALUE = re.compile(r"\w[^:]*:\s+(?!(?:how|why|what|when|where|which|who)\b)\S", re.IGNORECASE)
-# What a lead-in says of its list alone.
+# The part of a lead-in that only refers to its list.
 _TAIL = re.compile(
     r"(?P<aside>[,;]?\s{0,9}\b(?:(?:for|in|by|of|to|on|with|through|because of|due to) (?:the following|these)(?: [a-z]+){0,2}|"
     r"as follows|including|such as|namely|below))$|\s{0,9}\b(?:the following|these)(?: [a-z]+){0,2}$",
@@ -72,8 +72,8 @@ _CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)"
 
 
 def has_amount(text: str) -> bool:
-    """A sum, a share or a measure; neither a year, nor a place in a count ("Top 5 risks"), nor what a name has
-    ("ISO 27001", "5G", "30-day plan")."""
+    """Whether the text contains a sum, a percentage or a measurement; not a year, a count ("Top 5 risks") or
+    a number in a name ("ISO 27001", "5G", "30-day plan")."""
     return len(text) > _LONGEST or any(
         found.form in _MEASURED
         or found.unit
@@ -85,17 +85,17 @@ def has_amount(text: str) -> bool:
 
 
 def has_sum(text: str) -> bool:
-    """Money; "(in $000)" is none."""
+    """Whether the text contains an amount of money; "(in $000)" does not count."""
     return any(found.form is Form.MONEY and found.value for found in extract_quantities(text))
 
 
 def has_number(text: str) -> bool:
-    """Any number but dates and years."""
+    """Whether the text contains a number other than dates, years and ordinals."""
     return any(found.form not in _DATED for found in extract_quantities(text))
 
 
 def states(text: str) -> bool:
-    """A line without a sentence's shape that says something: a clause, an amount, "Name: value", a full stop."""
+    """Whether a line that is not a sentence states something: a clause, an amount, "Name: value", a stop."""
     bare = _LABEL.sub("", text.strip(" \t\n*_#`|>"))
     if has_amount(bare):
         return True
@@ -106,8 +106,8 @@ def states(text: str) -> bool:
 
 
 def acts(text: str) -> bool:
-    """Somebody does or is something in it: a verb of the tables or one told by its ending, with a subject. A
-    question in the form of a title does not say so ("What is insulin")."""
+    """Whether the text has a verb, listed or recognised by its ending, with a subject. A question used as a
+    title does not count ("What is insulin")."""
     words = [] if _ASKS.match(text) else WORD.findall(text)
     for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
         form, after = word.lower(), behind.lower()
@@ -135,13 +135,13 @@ def acts(text: str) -> bool:
 
 
 def tells(text: str) -> bool:
-    """It says how or why something happened, and so that it did."""
+    """Whether the text says how or why something happened, and hence that it did."""
     cause = _CAUSE.search(text)
     return bool(cause and acts(text[cause.end() :]))
 
 
 def asserted(lead: str) -> str:
-    """What a list's lead-in states without its list: "" when it only announces ("The main risks are")."""
+    """What a list's lead-in states by itself; "" if it only announces the list ("The main risks are")."""
     bare = lead.rstrip(" :")
     tail = _TAIL.search(bare, max(0, len(bare) - 80))
     said = bare[: tail.start()] if tail else bare
@@ -151,7 +151,7 @@ def asserted(lead: str) -> str:
     words = WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
         return ""
-    # A verb at the end waits for the list.
+    # A verb at the end needs the list to complete it.
     if is_finite(words[-1].lower()) or words[-1].lower() == "include":
         return whole if acts(" ".join(words[:-1])) else ""
     return whole if acts(said) else ""

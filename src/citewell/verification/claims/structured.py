@@ -1,8 +1,8 @@
-"""The structured form as an answer: one JSON object whose claims stand behind their evidence.
+"""Structured answers: one JSON object whose claims carry their evidence.
 
-In: an answer. Out: its claims with their quotes and their places in the answer as it was given, or None when
-it is not one whole object of this form: then it is prose, so that nothing in it goes unread. Knows nothing
-about sources, nor about completions that are still being written.
+In: an answer. Out: its claims with their quotes and their offsets in the original answer, or None if it is
+not one complete object of this form; it is then read as prose, so that nothing goes unchecked. Independent
+of sources and of completions still being streamed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.verification.claims.answers import ParsedClaim, Piece, PieceKind, 
 
 _OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
 _ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
-# One letter of a JSON string as it is written: a pair of surrogates, an escape, or itself.
+# One character of a JSON string as written: a surrogate pair, an escape, or the character itself.
 _LETTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
@@ -29,7 +29,7 @@ class Evidence(msgspec.Struct):
 
 
 class Stated(msgspec.Struct):
-    """Unknown keys are ignored, as models add some; what is there must be of its type."""
+    """Unknown keys are ignored, since models add some; known keys must have the right type."""
 
     claim: str
     evidence: list[Evidence] = []
@@ -43,15 +43,15 @@ class Stated(msgspec.Struct):
 
 
 class Structured(Record, frozen=True, kw_only=True):
-    """``claims`` with the labels of their quotes as written; ``labels`` each as often as something cites."""
+    """``claims`` with the labels of their quotes as written; ``labels`` repeats each for every citation."""
 
     claims: tuple[DraftClaim, ...]
     labels: tuple[str, ...]
 
 
 def stated_in(member: str) -> Stated:
-    """One claim of the object. Models write a lone piece of evidence without its array, none as null, and a
-    label as a number. Raises msgspec.DecodeError for what is no claim even so."""
+    """One claim of the object. Accepts evidence without its array or null, and a number as a label, since
+    models write these. Raises msgspec.DecodeError for anything else that is not a claim."""
     read = msgspec.json.decode(member)
     if isinstance(read, dict) and "evidence" in read:
         given = read["evidence"]
@@ -76,7 +76,7 @@ class _Literal(msgspec.Struct):
 
 
 class _Place(Record, frozen=True, kw_only=True):
-    """What ``[start, end)`` of the prose is: a stated claim."""
+    """The claim stated at ``[start, end)`` of the prose."""
 
     start: int
     end: int
@@ -84,17 +84,17 @@ class _Place(Record, frozen=True, kw_only=True):
 
 
 def is_structured(text: str) -> bool:
-    """Whether it begins as a JSON object, alone or in a code fence."""
+    """Whether the text begins as a JSON object, possibly in a code fence."""
     return bool(_OBJECT.match(text))
 
 
 def spaced(text: str) -> str:
-    """What stands between ``text`` and the claim behind it."""
+    """The separator between ``text`` and the next claim."""
     return "" if not text else " " if _ENDS.search(text) else "\n"
 
 
 def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | None:
-    """The object's claims, read as :func:`parse_answer` reads prose; None when it is no whole object."""
+    """The object's claims, parsed like prose by :func:`parse_answer`; None if it is not a complete object."""
     if not is_structured(answer):
         return None
     begin = answer.index("{")
@@ -122,7 +122,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
         *(piece for piece in parsed.pieces if piece.kind is PieceKind.ABSTENTION),
     ]
     for place in places:
-        # What is stated is a claim whatever it looks like: a bare value, a heading.
+        # Every stated claim counts, even one that looks like a bare value or a heading.
         text = place.stated.claim.strip()
         if text and not any(_meet(place, other) for other in read):
             found.append(ParsedClaim(text=text, start=place.start, end=place.end))
@@ -135,7 +135,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
 
 
 def _written(member: str, at: int) -> list[tuple[int, int]]:
-    """Where each letter of the member's claim stands in the answer."""
+    """Offsets in the answer of each character of the member's claim."""
     literal = bytes(msgspec.json.decode(member, type=_Literal).claim).decode()
     keyed = list(re.finditer(r'"claim"\s*:\s*(?=' + re.escape(literal) + ")", member))
     start = at + (keyed[-1].end() if keyed else member.rfind(literal)) + 1

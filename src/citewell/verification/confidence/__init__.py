@@ -1,4 +1,4 @@
-"""Verdicts -> the four components, their mean and the decision."""
+"""Verdicts -> the four confidence components, their mean and the decision."""
 
 from citewell.verification.confidence.scoring import measure_consistency, needs_arithmetic, report
 

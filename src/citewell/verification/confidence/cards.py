@@ -1,10 +1,10 @@
-"""Calibration cards: which thresholds are in use, what was promised of them, and whether that still holds.
+"""Calibration cards: the thresholds in use, what they promise, and whether the promise still holds.
 
-In: a card's file, and what is in use today. Out: a :class:`Card`, a configuration with its thresholds laid
-over it, a :class:`CardState`. A card is one line of RFC 8785 JSON beside its own hash, so an edited one is
-refused. It names what its promises depend on (models, prompt files, documents, settings); when one of these
-is another today, the card is stale: its thresholds stay in use, and every record says so. Knows nothing about
-how a card is made.
+In: a card file, and the current setup. Out: a :class:`Card`, a configuration overlaid with its thresholds,
+a :class:`CardState`. A card is one line of RFC 8785 JSON stored with its own hash, so an edited card is
+refused. It names what its promises depend on (models, prompt files, documents, settings); if any of these
+has changed, the card is stale: its thresholds stay in use, and every record says so. Independent of how
+a card is made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SETTABLE = (
     "confidence.answer",
     "confidence.partial",
 )
-"""What a card may set."""
+"""Settings that a card may set."""
 
 CONDUCT = (
     *("generator", "entailer", "ranker", "extractor", "embedder", "chunking", "retrieval"),
@@ -44,7 +44,7 @@ CONDUCT = (
 
 
 class Outcome(StrEnum):
-    """What came of a promise."""
+    """The outcome of a promise."""
 
     HOLDS = "holds"
     DOES_NOT_SEPARATE = "does not separate"
@@ -53,10 +53,10 @@ class Outcome(StrEnum):
 
 
 class Promise(Record, frozen=True, kw_only=True):
-    """One threshold and what it was seen to do. Of ``n`` units ``shown`` lay at or over it, ``errors`` of
-    these in error; ``rate`` is their share and ``bound`` its upper confidence bound. ``coverage`` is what is
-    left of what should be let through, ``unscored`` what could not be judged. ``says`` is the promise in
-    words; it is made only where ``outcome`` is HOLDS."""
+    """One threshold and its observed effect. Of ``n`` units, ``shown`` were at or above it, ``errors`` of
+    these wrong; ``rate`` is their share and ``bound`` its upper confidence bound. ``coverage`` is the share
+    kept of what should pass, ``unscored`` the number that could not be judged. ``says`` is the promise in
+    words; it is made only if ``outcome`` is HOLDS."""
 
     name: str
     says: str
@@ -75,8 +75,8 @@ class Promise(Record, frozen=True, kw_only=True):
 
 
 class Weighing(Record, frozen=True, kw_only=True):
-    """The confidence weights: AUROC of right answers over wrong ones, with the configured weights and with
-    the best ones found, on ``n`` answers of which ``right`` were right."""
+    """The confidence weights: AUROC of right over wrong answers with the configured weights and with the
+    best weights found, on ``n`` answers of which ``right`` were right."""
 
     weights: dict[str, float]
     n: int
@@ -88,7 +88,7 @@ class Weighing(Record, frozen=True, kw_only=True):
 
 
 class Corpus(Record, frozen=True, kw_only=True):
-    """``documents`` hashes the ids and versions of all of ``n`` documents."""
+    """``documents`` is a hash over the ids and versions of all ``n`` documents."""
 
     index_version: str
     documents: str
@@ -96,7 +96,7 @@ class Corpus(Record, frozen=True, kw_only=True):
 
 
 class Labelled(Record, frozen=True, kw_only=True):
-    """Where the labels came from: a file with its hash."""
+    """Source of the labels: a file with its hash."""
 
     name: str
     hash: str
@@ -105,10 +105,10 @@ class Labelled(Record, frozen=True, kw_only=True):
 
 
 class Card(Record, frozen=True, kw_only=True):
-    """``makers`` by what they do; ``config`` hashes the settings it depends on, section by section.
+    """``makers`` by role; ``config`` has one hash per section of the settings that the card depends on.
 
-    ``settings`` are the values to use, by configuration key. What a card for claims alone does not depend on
-    (prompts, corpus, most settings) is empty in it.
+    ``settings`` are the values to use, by configuration key. In a card for claims alone, whatever it does
+    not depend on (prompts, corpus, most settings) is empty.
     """
 
     format: str
@@ -129,12 +129,12 @@ class Card(Record, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """What records name it by."""
+        """Identifies the card in records."""
         return hash_value(self)
 
 
 class Today(Record, frozen=True, kw_only=True):
-    """What is in use, as a card names it."""
+    """The current setup, in the terms of a card."""
 
     makers: dict[str, Maker]
     prompts: dict[str, str]
@@ -143,7 +143,7 @@ class Today(Record, frozen=True, kw_only=True):
 
 
 class CardState(Record, frozen=True, kw_only=True):
-    """``state`` is none, fresh or stale; ``reasons`` say in words what has changed."""
+    """``state`` is none, fresh or stale; ``reasons`` describe what has changed."""
 
     state: str = "none"
     card: str = ""
@@ -154,7 +154,7 @@ class CardState(Record, frozen=True, kw_only=True):
 
     @property
     def note(self) -> str:
-        """For the record and whoever reads the answer; "" unless the card is stale."""
+        """For the record and the reader of the answer; "" unless the card is stale."""
         return (
             f"the calibration card in use is stale ({self.card[:23]}): {'; '.join(self.reasons)}"
             if self.state == "stale"
@@ -166,10 +166,10 @@ NO_CARD = CardState()
 
 
 def write_card(card: Card, path: Path) -> None:
-    """Raises ConfigError when the file cannot be written."""
+    """Raises ConfigError if the file cannot be written."""
     data = canonical_json({"card": plain(card), "hash": card.hash}) + b"\n"
     try:
-        replace_file(path, data)  # the card before may be in use
+        replace_file(path, data)  # the previous card may be in use
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written ({error.strerror})", hint="choose another --out"
@@ -177,7 +177,7 @@ def write_card(card: Card, path: Path) -> None:
 
 
 def read_card(path: Path) -> Card:
-    """Raises ConfigError for a card that is missing, damaged, or not as it was made."""
+    """Raises ConfigError for a card that is missing, damaged or altered."""
     again = "create a new one with `citewell calibrate`, or unset confidence.card"
     try:
         data = path.read_bytes()
@@ -210,7 +210,7 @@ def read_card(path: Path) -> Card:
 
 
 def laid_over(config: Config, settings: Mapping[str, float]) -> Config:
-    """``config`` with a card's values in the place of its own."""
+    """``config`` with a card's values in place of its own."""
     sections: dict[str, dict[str, float]] = {}
     for key, value in settings.items():
         section, _, name = key.partition(".")
@@ -223,7 +223,7 @@ def laid_over(config: Config, settings: Mapping[str, float]) -> Config:
 
 
 def conduct_of(config: Config, parts: Iterable[str] = CONDUCT) -> dict[str, str]:
-    """A hash for each part of the configuration, without what a card sets and without the card's own name."""
+    """A hash of each part of the configuration, excluding what a card sets and the path of the card."""
     tree = plain(config)
     for key in (*SETTABLE, "confidence.card"):
         section, _, name = key.partition(".")
@@ -232,7 +232,7 @@ def conduct_of(config: Config, parts: Iterable[str] = CONDUCT) -> dict[str, str]
 
 
 def corpus_of(index_version: str, versions: Iterable[tuple[str, str]]) -> Corpus:
-    """``versions``: the document id and version of each document that can be retrieved, in any order."""
+    """``versions``: the id and version of each retrievable document, in any order."""
     listed = sorted(versions)
     return Corpus(
         index_version=index_version, documents=hash_value([list(pair) for pair in listed]), n=len(listed)
@@ -240,13 +240,13 @@ def corpus_of(index_version: str, versions: Iterable[tuple[str, str]]) -> Corpus
 
 
 JUDGES = ("entailer", "verifier")
-"""Makers of a verdict."""
+"""Roles of the makers of a verdict."""
 JUDGING = ("verification",)
 """Sections of the configuration that a verdict depends on."""
 
 
 def of_verdicts(card: Card) -> Card:
-    """What of it a verdict depends on: who judges, and how."""
+    """The parts of the card that a verdict depends on: who judges, and how."""
     return msgspec.structs.replace(
         card,
         makers={role: maker for role, maker in card.makers.items() if role in JUDGES},
@@ -257,7 +257,7 @@ def of_verdicts(card: Card) -> Card:
 
 
 def state_of(card: Card, path: str, today: Today) -> CardState:
-    """Fresh, or stale and why. What the card does not name cannot make it stale."""
+    """Fresh, or stale with reasons. What the card does not name cannot make it stale."""
     reasons = [
         f"the {role} is {_named(today.makers.get(role))}, not {_named(maker)}"
         for role, maker in sorted(card.makers.items())
@@ -268,7 +268,7 @@ def state_of(card: Card, path: str, today: Today) -> CardState:
         reasons.append(f"prompts changed: {', '.join(changed)}")
     then, now = card.corpus, today.corpus
     if then is not None and (now is None or now.documents != then.documents):
-        # How many there are is told to nobody: the asker may see only some of them.
+        # The number of documents is not disclosed: the asker may see only some of them.
         reasons.append("the documents changed")
     parts = sorted(part for part, digest in card.config.items() if today.config.get(part) != digest)
     if parts:

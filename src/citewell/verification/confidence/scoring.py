@@ -1,11 +1,11 @@
-"""Four components with what they were measured on, their weighted mean, and the decision it leads to.
+"""Four confidence components with their sample sizes, their weighted mean, and the resulting decision.
 
 In: the passages used, the checked claims, coverage; the claims of several runs, whose consistency is
-measured by entailment both ways, never by string. Out: a :class:`ConfidenceReport`. What was not measured
-takes no part: the weights are renormalised over the rest, and nothing is ever assumed. ANSWER needs
-retrieval, coverage and entailment measured, every aspect covered, every shown claim verified and no
-arithmetic left open; a claim that its source contradicts makes the support 0.0 and the decision ABSTAIN.
-Knows no sources.
+measured by entailment in both directions, never by string comparison. Out: a :class:`ConfidenceReport`.
+Components not measured are left out: the weights are renormalised over the rest, with no default values.
+ANSWER requires retrieval, coverage and entailment to be measured, every aspect covered, every shown claim
+except inferences verified and no calculation left open; a claim contradicted by its source makes the overall
+confidence 0.0 and the decision ABSTAIN. Independent of sources.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COMPUTED = re.compile(
 
 
 def needs_arithmetic(question: str) -> bool:
-    """True for ratios, margins, differences, averages, growth: when in doubt, true."""
+    """Whether the question asks for a ratio, margin, difference, average or growth; if in doubt, True."""
     return bool(_COMPUTED.search(question))
 
 
@@ -50,9 +50,9 @@ _AGREES = 0.5
 def measure_consistency(
     runs: Sequence[Sequence[str]], entailer: Entailer, *, deterministic: bool = False
 ) -> Measure:
-    """Value in [0, 1]; ``n`` counts the comparisons of a claim with another run that gave a probability.
+    """Value in [0, 1]; ``n`` counts comparisons of a claim with another run that have a result.
 
-    A run without claims agrees with another such run and with no run that has claims.
+    A run without claims disagrees with each claim of the others; two such runs are not compared.
     """
     if deterministic or len(runs) < 2:
         return Measure(value=None, n=0, note="a deterministic writer" if deterministic else "one run")
@@ -94,9 +94,9 @@ def report(
     check: str = "",
     card: str = "",
 ) -> ConfidenceReport:
-    """``ranker`` and ``check`` name who made the probabilities that passages answer; ``passages`` those of
-    the pass, used ones marked; ``card`` is the hash of the calibration card that set the borders and
-    weights."""
+    """``ranker`` and ``check`` name the makers of the probabilities that passages answer the question;
+    ``passages`` are those of the pass, with used ones marked; ``card`` is the hash of the calibration card
+    that set the thresholds and weights."""
     components = {
         "retrieval": _retrieval(passages, ranker, check),
         "coverage": checked.coverage,
@@ -122,8 +122,8 @@ def report(
 
 
 def _retrieval(passages: Sequence[Passage], ranker: str, check: str) -> Measure:
-    """Mean over the passages that were used of the probability that each answers: the answer check's, and the
-    ranker's where the check says nothing."""
+    """Mean probability, over the passages used, that each answers: from the answer check, or from the
+    ranker if the check has none."""
     read = [p.relevance if p.answers is None else p.answers for p in passages if p.used]
     used = [probability for probability in read if probability is not None]
     maker = f"{ranker} & {check}" if any(p.used and p.answers is not None for p in passages) else ranker
@@ -133,8 +133,8 @@ def _retrieval(passages: Sequence[Passage], ranker: str, check: str) -> Measure:
 
 
 def _entailment(claims: Sequence[Claim]) -> Measure:
-    """Mean probability of support over claims; a broken or contradicted one counts 0, an unchecked one not
-    at all."""
+    """Mean probability of support over claims; a broken or contradicted claim counts as 0, an unchecked one
+    is left out."""
     values = [
         0.0 if claim.verdict.status in _ZERO else claim.verdict.support
         for claim in claims
@@ -160,7 +160,7 @@ def _decide(
     overall: float | None,
     settings: Confidence,
 ) -> tuple[Decision, list[str]]:
-    """The decision and why, in words; the first reason is the one that decided."""
+    """The decision and its reasons, in words; the first reason is the decisive one."""
     lacking = [f"no passage that was read answers: {aspect}" for aspect in checked.missing]
     verified = [claim for claim in checked.claims if claim.verdict.status is Status.VERIFIED]
     if not checked.claims:
