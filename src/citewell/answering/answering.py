@@ -342,7 +342,7 @@ def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
 
 
 def _framed(checked: Checked, journal: Journal) -> list[str]:
-    """Each line that is shown, without its marks, under the title and headings of what it cites."""
+    """Each shown line, without citation marks, under the title and headings of its sources."""
     titles = {passage.chunk.chunk_id: passage.chunk.title for passage in journal.passages}
     found = []
     for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):

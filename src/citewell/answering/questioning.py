@@ -106,7 +106,7 @@ class Questioner:
         return said
 
     def reformulate(self, question: str, journal: Journal) -> str:
-        """The question to search for once the gate has failed."""
+        """The question to search for after the gate has failed."""
         if not self._settings.reformulate:
             return question
         with journal.stage("reformulation") as notes:

@@ -317,7 +317,7 @@ class Stages:
     def _generate(self, request: GenerationRequest) -> Draft:
         """Generates with streaming; the claims of a writer that cannot stream are sent at its end."""
         streaming, generator = self.streaming, self.parts.generator
-        assert streaming is not None  # noqa: S101 - asked for where somebody listens
+        assert streaming is not None  # noqa: S101 - only called with a listener
         stream = getattr(generator, "stream", None)
         if stream is None:
             draft = generator.generate(request)

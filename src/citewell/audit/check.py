@@ -225,7 +225,7 @@ class _Beside:
 
 
 def _prompts(sealed: _Configured, prompts: Mapping[str, str]) -> Iterator[Finding]:
-    """The last configuration entry names every prompt file's hash; a legitimate change adds an entry."""
+    """Compares prompt files with the last configuration entry; a legitimate change adds an entry."""
     for name, digest in sorted(sealed.prompts.items()):
         if prompts.get(name) != digest:
             found = f"has {prompts[name]}" if name in prompts else "is gone"

@@ -58,7 +58,7 @@ class Source(Protocol):
         ...
 
     def left_behind(self, size: int) -> str:
-        """What the store still holds of entries after ``size``; "" for nothing."""
+        """What the store still holds of entries after ``size``, in words; "" for nothing."""
         ...
 
 
@@ -140,7 +140,7 @@ class ExportSource:
 
 
 def _typed(row: Sequence[Any]) -> Row:
-    """A database, or an export, may hold anything in any column."""
+    """Enforces types: a database or an export may hold anything in any column."""
     seq, kind, timestamp, subject, body, body_hash = row
     return (
         seq if type(seq) is int else 0,
@@ -153,7 +153,7 @@ def _typed(row: Sequence[Any]) -> Row:
 
 
 def _text(value: object) -> str:
-    """No text of an entry begins with NUL."""
+    """A non-string becomes a text starting with NUL, as no text of an entry does."""
     return value if type(value) is str else f"\0{type(value).__name__}"
 
 

@@ -71,7 +71,7 @@ def _same_log(log: Log, place: Place, size: int) -> bool:
 
 def _batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batch]:
     """The batches of the entries after ``after``, up to ``until`` if given."""
-    kept = cache(profiles_kept)  # read when the first expired record is met
+    kept = cache(profiles_kept)  # read at the first expired record
     entries = takewhile(lambda entry: until is None or entry.seq <= until, log.entries(after=after))
     while some := list(islice(entries, _BATCH)):
         records: list[Indexed] = []

@@ -287,7 +287,7 @@ def _added_up(
 
 
 def _shares(counted: Counter[int], values: Mapping[int, tuple[str, ...]]) -> tuple[Share, ...]:
-    """``counted`` by profile; a profile counts for each of its values."""
+    """``counted`` is by profile; a profile counts for each of its values."""
     found: Counter[str] = Counter()
     for profile, n in counted.items():
         for value in values[profile]:

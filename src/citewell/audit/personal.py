@@ -27,7 +27,7 @@ PUBLIC = frozenset(
 """Names of members whose texts, at any depth, are public. Numbers, booleans and nulls always are."""
 
 Place = tuple[Any, Any, str]
-"""``holder[key]`` is a personal text; its JSON pointer."""
+"""(holder, key, JSON pointer): ``holder[key]`` is a personal text."""
 
 
 def member(path: str, name: str) -> str:
@@ -38,7 +38,7 @@ def member(path: str, name: str) -> str:
 
 
 def steps(pointer: str) -> list[str]:
-    """The names and numbers of a JSON pointer."""
+    """The unescaped steps of a JSON pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _WRITER = 0x6369_7465
-"""The advisory lock that one writer at a time holds."""
+"""The advisory lock held by the current writer."""
 _PLAIN_INSERT = re.compile(r"\s*INSERT INTO (\w+)\(([\w, ]+)\) VALUES\((?:\?(?:, )?)+\)\s*")
 
 

@@ -52,7 +52,7 @@ Bucket = Callable[[int], int]
 
 
 class _Window(NamedTuple):
-    """``[since, until)`` and before ``(time, seq)``."""
+    """Times in ``[since, until)``, and positions before the (time, seq) ``before``."""
 
     since: int
     until: int

@@ -26,7 +26,7 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "shown": lambda r: r.shown_response,
     "claims": lambda r: len(r.claims),
     **{
-        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # a default binds
+        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # binds early
         for status in Status
     },
     "documents": lambda r: "; ".join(sorted({c.document_id for claim in r.claims for c in claim.citations})),

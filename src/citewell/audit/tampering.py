@@ -162,7 +162,7 @@ def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int
 
 
 def _moved(kept: list[Standing], places: dict[int, int]) -> set[int]:
-    """The fewest entries whose removal leaves the others in the order they were sealed in."""
+    """The smallest set of entries whose removal leaves the others in their sealed order."""
     placed = [entry.seq for entry in kept if entry.seq in places]
     tails: list[int] = []
     ranks: list[int] = []

@@ -80,7 +80,7 @@ class FakeEntailer:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _NOT = frozenset(("not", "no", "never", "none", "nor", "cannot", "without", "denied", "false"))
 _DULL = frozenset(
-    (  # noqa: SIM905 - a list is longer
+    (  # noqa: SIM905 - a list would be longer
         "a an the of in on at to for and or but by with from as is are was were be been it its this that"
     ).split()
 )

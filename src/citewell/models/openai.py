@@ -1,7 +1,7 @@
 """Any OpenAI-compatible server through the official SDK: ``citewell[openai]``.
 
 In: a model name; address and key from the SDK's own variables (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``). Out:
-a LanguageModel. Keys stay in the SDK: no message, note or record holds one.
+a LanguageModel. Keys stay in the SDK: no message, note or record contains one.
 """
 
 from __future__ import annotations

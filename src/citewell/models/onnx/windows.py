@@ -22,7 +22,7 @@ from citewell.core.sentences import sentence_spans
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _RECORD = re.compile(r"^[^:;\n]{1,60}: \S")
 _FUNCTION_WORDS = frozenset(
-    (  # noqa: SIM905 - a table is longer
+    (  # noqa: SIM905 - a list would be longer
         "a an and are as at be been but by did do does for from had has have he her his i in into is it "
         "its of on or our she so than that the their them then there these they this those to was we were "
         "which who will with you"
@@ -169,7 +169,7 @@ def _join(head: str, texts: Sequence[str]) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Content words, lower case, without a plural or third-person s."""
+    """Content words, lower-cased, without a plural or third-person s."""
     words = (word.lower() for word in _WORD.findall(text))
     return frozenset(
         word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
