@@ -314,7 +314,7 @@ def _against(
     trusted: Trusted,
     findings: list[Finding],
 ) -> None:
-    """Compares checkpoints that somebody kept with the log as it is now."""
+    """Compares checkpoints kept outside with the current log."""
     kept_outside = (one for text in outside for one in checkpoints_in(text))
     readable = [_readable(one, trusted, findings, "the outside checkpoint") for one in kept_outside]
     size, agreed = len(roots.leaves), 0

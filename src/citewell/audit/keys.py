@@ -275,7 +275,7 @@ class FolderKeys:
                 )
             self._make_folder()
             if missing or not named:
-                # If this call is killed, the next one finds an empty file and creates nobody anew.
+                # If this call is killed, the next one finds an empty file and recreates nobody.
                 make_file(self.folder / SUBJECTS)
             if missing:
                 self._add_people(missing, [] if known else pepper, named)
@@ -317,7 +317,7 @@ class FolderKeys:
                 self._database = None
 
     def _look_up(self, sql: str, value: str) -> Row | None:
-        """Creates nothing: a copy of the log without its keys knows nobody."""
+        """Creates nothing: a copy of the log without its keys contains no people."""
         if self._database is None and not (self.folder / SUBJECTS).exists():
             return None
         with self.people().reading() as rows:

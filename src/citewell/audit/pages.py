@@ -201,8 +201,7 @@ class Queries:
 
 class VisibleQueries(Queries):
     """Queries restricted to records that ``sees`` admits. ``documents`` returns the ids that they may name,
-    called anew for each query; ``only`` names the one person whose records can be among them, None for
-    anybody's.
+    called for each query; ``only`` restricts them to one person's records, None means anybody's.
 
     The tables hold which documents a record names, so hidden records are skipped unopened; those shown are
     opened and checked with ``sees`` again. Expired entries are left out of counts too, since nobody can tell

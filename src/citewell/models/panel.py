@@ -21,8 +21,8 @@ BORDERLINE = (0.2, 0.8)
 
 
 class AgreementEntailer:
-    """Supported as much as the most doubtful member says, contradicted as much as any says; unchecked if a
-    member cannot check."""
+    """Takes the lowest entailment and the highest contradiction of all members; unchecked if any member
+    cannot check."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
         self.members = _distinct(members)
