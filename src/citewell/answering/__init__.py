@@ -1,4 +1,4 @@
-"""The accountable pass: a question and who asks it -> a sealed record, then an answer.
+"""The accountable pass: a question and its asker -> a sealed record, then an answer.
 
-:mod:`citewell.answering.answering` is the page to read; the other modules are its parts.
+Start with :mod:`citewell.answering.answering`; the other modules are its parts.
 """

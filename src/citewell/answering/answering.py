@@ -1,17 +1,16 @@
-"""The accountable pass: one question in, one sealed record and one answer out. *The* page to read.
+"""The accountable pass: one question in, one sealed record and one answer out. Start here.
 
-In: a question, who asks it and what they may see. Out: an Answer whose record was durable before it.
+In: a question, its asker and their access rights. Out: an Answer, returned once its record is durable.
 
     aspects -> retrieval -> quarantine -> gate (fail: broaden once, then abstain)
             -> generation, claims, binding, verification (:mod:`.stages`; fail: one stricter retry;
-               an aspect without evidence, or what the writer names missing: one broader search for it)
+               an aspect without evidence, or reported missing by the writer: one broader search for it)
             -> consistency -> conflicts -> confidence -> decision -> record sealed -> answer
 
-Every stage is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record.
-An error in any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
-A conflict between sources about what is shown, or a judge that does not pass the answer, stands against
-ANSWER. Knows nothing about the models and stores behind the stages: :mod:`citewell.knowledge.assembly` chose
-them.
+Every stage is timed; every fallback, skip and retry is noted under its stage, in the trace and the record.
+An error in any stage is sealed like an answer, then raised. If the log cannot be written, nothing is shown.
+A conflict between sources about what is shown, or a judge that rejects the answer, rules out ANSWER.
+Independent of the models and stores behind the stages: :mod:`citewell.knowledge.assembly` chooses them.
 """
 
 from __future__ import annotations
@@ -52,16 +51,16 @@ from citewell.verification.confidence.cards import NO_CARD, CardState
 _MARK = re.compile(r" ?\[\d+\]")
 ABSTENTION = "No passage was found that answers this question reliably."
 Escalate = Callable[[str], str]
-"""Told the id of a request that people should look at; what it returns, if anything, went wrong."""
+"""Called with the id of a request that needs human review; returns an error message, "" for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answering(Parts):
-    """One home's pass, ready to be asked any number of times, from any thread.
+    """One home's pass, reusable from any thread.
 
-    ``ranker`` made the relevance probabilities; ``composes``: the writer is a language model, which may speak
-    of a matter without citing the disputed words; ``card`` says which calibration card set the thresholds,
-    and whether it still holds.
+    ``ranker`` produced the relevance probabilities; ``composes``: the writer is a language model, which may
+    address a topic without citing the disputed words; ``card`` returns the calibration card that set the
+    thresholds, and whether it is still valid.
     """
 
     ranker: Ranker
@@ -78,9 +77,9 @@ class Answering(Parts):
     card: Callable[[], CardState] = lambda: NO_CARD
 
     def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], str] = lambda: "") -> Answer:
-        """``tell`` hears the answer being made; once ``gone`` says why nobody waits for it any more, no
-        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or what
-        a stage raised, AbandonedError too, sealed first."""
+        """``tell`` receives events while the answer is made; once ``gone`` returns why nobody is waiting, no
+        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or
+        whatever a stage raised (including AbandonedError), which is sealed first."""
         refuse(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
@@ -89,7 +88,7 @@ class Answering(Parts):
             asked_as = self._pass(ask, journal, streaming)
             if streaming is not None:
                 streaming.note(journal.claims)
-            journal.begins = None  # what is decided is sealed, and given to whoever may still come
+            journal.begins = None  # a decision is always sealed, even when nobody is waiting
             with journal.stage("trace"):
                 self.traces.put(journal.trace())
             with journal.stage("record"):
@@ -110,15 +109,15 @@ class Answering(Parts):
         return answer
 
     def rehearse(self, ask: Ask) -> AuditRecord:
-        """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage
-        raises."""
+        """The record this pass would seal, for a replay; nothing is sealed, traced or streamed. Raises what a
+        stage raises."""
         journal = self._journal(ask)
         journal.meter.gone = listener()
         self._pass(ask, journal, None)
         return journal.record()
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
-        """The question as it was rewritten to stand alone, "" when it was not."""
+        """The question as rewritten to stand alone, "" if it was not rewritten."""
         with journal.metered():
             return self._stages(ask, journal, streaming)
 
@@ -132,7 +131,7 @@ class Answering(Parts):
         if self.questioner is not None:
             aspects = self.questioner.aspects(ask.question, aspects, journal)
         for aspect in aspects:
-            self.extractor.extract(aspect, ())  # a question too long to be read is refused before the search
+            self.extractor.extract(aspect, ())  # rejects a question too long to read before the search
         stages = Stages(self, ask, aspects, journal, streaming)
         if stages.find() or stages.find(broaden=True) or stages.find_parts():
             if streaming is not None:
@@ -140,7 +139,7 @@ class Answering(Parts):
             checked = stages.checked()
             lacking = searchable(checked.missing, aspects)
             searched = {stage.name for stage in journal.stages}
-            # One part of several has words of its own; a question that is one was searched for by now.
+            # One of several parts needs its own search; an undivided question was searched for already.
             apart = len(aspects) > 1 or (self.composes and BROADENED not in searched)
             more = apart and lacking and checked.claims and MORE not in searched
             if more and (fresh := stages.find_more(lacking)):
@@ -155,7 +154,7 @@ class Answering(Parts):
     # --- the decision -----------------------------------------------------------------------------
 
     def _decide(self, stages: Stages, checked: Checked) -> None:
-        """Confidence, decision, and what of it all may be shown."""
+        """Sets confidence, decision and what may be shown."""
         card, journal, question = self.card(), stages.journal, stages.ask.question
         checked = self._answering(stages.aspects, checked, journal)
 
@@ -211,8 +210,8 @@ class Answering(Parts):
         )
 
     def _answering(self, aspects: Sequence[str], checked: Checked, journal: Journal) -> Checked:
-        """Without the parts of the question that nothing shown answers: a verified quote is not an answer. A
-        worked-out result answers what was asked by the way it was made."""
+        """Marks the aspects that nothing shown answers as missing: a verified quote is not an answer. A
+        computed result answers the question by construction."""
         shown = [claim for claim in checked.claims if claim.shown]
         open_ = [aspect for aspect in aspects if aspect not in checked.missing]
         worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
@@ -235,7 +234,7 @@ class Answering(Parts):
         return msgspec.structs.replace(checked, coverage=coverage, missing=missing)
 
     def _objection(self, question: str, checked: Checked, journal: Journal) -> str:
-        """What the judge of the answer has against it, "" for nothing or when there is no judge."""
+        """The answer judge's objection, "" for none or when there is no judge."""
         if self.answer_judge is None or not checked.shown_text:
             return ""
         with journal.stage("answer judge") as notes:
@@ -257,7 +256,7 @@ class Answering(Parts):
         return f"{said.maker.name} did not approve the answer: grounded {grounded}, complete {complete}"
 
     def _near_border(self, first: ConfidenceReport) -> bool:
-        """Whether more drafts could change the decision; always, unless ``near_border`` narrows it."""
+        """Whether more drafts could change the decision; always true if ``near_border`` is 0."""
         settings = self.config.confidence
         if settings.near_border <= 0 or first.overall is None:
             return settings.near_border <= 0
@@ -265,7 +264,7 @@ class Answering(Parts):
         return min(abs(first.overall - border) for border in borders) <= settings.near_border
 
     def _consistency(self, stages: Stages, *, sampled: bool) -> Measure:
-        """Over ``ask.runs`` drafts of one question; a writer that would say the same again is not asked."""
+        """Over ``ask.runs`` drafts of one question; a deterministic writer is not asked again."""
         journal, runs = stages.journal, stages.ask.runs
         draft = journal.draft
         if draft is None:
@@ -276,7 +275,7 @@ class Answering(Parts):
         others = [] if draft.deterministic else range(1, runs)
         drafts = [draft]
         try:
-            # Drafts from before a failure count: they are added one by one.
+            # Added one by one, so that drafts made before a failure count.
             drafts.extend(stages.draft(stages.aspects, seed=seed) for seed in others)
         except GeneratorError as error:
             journal.survived(error, "a further draft failed")
@@ -307,19 +306,19 @@ class Answering(Parts):
             self.log.append(journal.record())
         except LogError:
             raise
-        except (ValueError, TypeError, OverflowError) as error:  # what canonical JSON refuses
+        except (ValueError, TypeError, OverflowError) as error:  # not expressible in canonical JSON
             journal.emptied(error)
             self.log.append(journal.record())
 
     def _keep_trace(self, journal: Journal) -> None:
-        """For a pass that failed: its own failure must not hide the first one."""
+        """For a failed pass: a failure here must not hide the first one."""
         try:
             self.traces.put(journal.trace())
         except CitewellError as error:
             journal.note(f"the trace could not be kept: {error}")
 
     def _call_people(self, journal: Journal) -> None:
-        """The hook for failed gates, contradictions and broken citations; the record can be looked up."""
+        """The hook for failed gates, contradictions and broken citations, called once the record exists."""
         if self.escalate is None or not journal.failure_reason:
             return
         trouble = self.escalate(journal.request_id)
@@ -335,7 +334,7 @@ def _begins(gone: Callable[[], str], streaming: Streaming | None, stage: str) ->
 
 
 def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
-    """No ANSWER where ``reason`` stands against it: it comes first where it changes the decision."""
+    """Lowers ANSWER to PARTIAL for ``reason``, which comes first if it changes the decision."""
     if confidence.decision is Decision.ANSWER:
         reasons = (reason, *confidence.reasons)
         return msgspec.structs.replace(confidence, decision=Decision.PARTIAL, reasons=reasons)
@@ -343,7 +342,7 @@ def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
 
 
 def _framed(checked: Checked, journal: Journal) -> list[str]:
-    """Each line that is shown, without its marks, under the title and headings of what it cites."""
+    """Each shown line, without citation marks, under the title and headings of its sources."""
     titles = {passage.chunk.chunk_id: passage.chunk.title for passage in journal.passages}
     found = []
     for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):
@@ -354,7 +353,7 @@ def _framed(checked: Checked, journal: Journal) -> list[str]:
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:
-    """Whether what a shown claim cites is a side of it that the keeper does not rank above all others."""
+    """Whether a shown claim cites a side that the operator does not rank above all others."""
     cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
     highest = len(conflict.ranks) > 1 and conflict.ranks[0] > conflict.ranks[1]
     return any(

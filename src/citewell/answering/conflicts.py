@@ -1,12 +1,12 @@
-"""Sources that disagree: other documents or versions that give the same thing another value.
+"""Sources that disagree: documents or versions that state different values for the same thing.
 
-In: the aspects asked, the passages handed on and what else was ranked, as a side that was folded or crowded
-out still gainsays. Out: :class:`Conflict` records, each side cited and dated. Two sides are compared only
-when they speak of the same line item and period, say the same words around different numbers, or, where it is
-asked when, around different dates, or, where it is asked who, which or what, around different names; one
-value that is the other rounded or in another scale or unit is no conflict, nor is a name that is part of the
-other or that the question gives itself, nor two of a list that is left open. Nobody asks which side is right:
-the keeper's ranks only order them.
+In: the aspects asked, the selected passages and the other ranked ones, since a passage that was folded or
+crowded out may still contradict. Out: :class:`Conflict` records, each side cited and dated. Two sides are
+compared only if they concern the same line item and period, or have the same words around different numbers,
+different dates (for "when" questions) or different names (for "who", "which" or "what" questions). A value
+that is the other one rounded, or in another scale or unit, is no conflict; nor is a name that is part of the
+other or stated in the question, nor two items of an open list. No side is declared right: the operator's
+ranks only order them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SURE = 0.8
 ALIKE = 0.75
 MIN_WORDS = 4
 MAX_CONFLICTS = 10
-MAX_SIDES = 6  # of one conflict: that there are two is what matters
+MAX_SIDES = 6  # of one conflict: what matters is that there are two
 MAX_NAME = 6
 MEASURES = frozenset(dimension for dimension, _ in UNITS.values())
 
@@ -51,8 +51,8 @@ _Places = Set[Place]
 
 
 class _Side(Record, frozen=True, kw_only=True):
-    """A statement and its numbers, each with its unit; ``scaled`` when the text around declares a scale: (in
-    millions)."""
+    """A statement and its numbers, each with its unit; ``scaled`` if the surrounding text declares a scale
+    such as "(in millions)"."""
 
     passage: Passage
     start: int
@@ -76,9 +76,9 @@ def find_conflicts(
     beside: Sequence[Passage] = (),
     rank: Callable[[str], int] = lambda _: 0,
 ) -> tuple[Conflict, ...]:
-    """At most MAX_CONFLICTS disagreements, in the order of the aspects: of usable passages with each other,
-    and of their sentences with those of what stands ``beside`` them. ``rank`` is what the keeper gives a
-    document."""
+    """At most MAX_CONFLICTS disagreements, in the order of the aspects: between usable passages, and between
+    their sentences and those of the counter-evidence ``beside`` them. ``rank`` returns the operator's rank of
+    a document."""
     open_ = usable(passages)
     known = {_place(passage) for passage in open_}
     wanted = [read_question(aspect) for aspect in aspects]
@@ -123,7 +123,7 @@ def _cell_side(answer: CellAnswer) -> _Side:
 def _of_sentences(
     aspects: Sequence[str], passages: Sequence[Passage], known: _Places
 ) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences of different documents or versions with the same words and other numbers."""
+    """Sentences of different documents or versions with the same words but different numbers."""
     asked = {term for aspect in aspects for term in read_question(aspect).terms}
     sides = [side for passage in passages for side in _statements(passage, asked)]
 
@@ -141,8 +141,8 @@ def _of_sentences(
 def _gainsaid(
     sides: Sequence[_Side], known: _Places, differ: Callable[[_Side, _Side], bool]
 ) -> Iterator[list[_Side]]:
-    """Each side of a known place with those of other documents that differ from it: the first of each
-    document and wording, and at most MAX_SIDES in all."""
+    """Each side at a known place with the sides of other documents that differ from it: the first per
+    document and wording, at most MAX_SIDES in all."""
     told: set[tuple[Place, int]] = set()
     for one in sides:
         if _place(one.passage) not in known or (_place(one.passage), one.start) in told:
@@ -196,7 +196,7 @@ def _unit(number: re.Match[str], measured: Mapping[int, Quantity]) -> Unit:
 def _of_dates(
     aspects: Sequence[str], passages: Sequence[Passage], known: _Places
 ) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that give what is asked another date: one's words are among the other's."""
+    """Sentences that date the same thing differently: one's words are a subset of the other's."""
     for aspect in aspects:
         wanted = read_question(aspect)
         if wanted.ask is not Ask.WHEN or wanted.periods:
@@ -228,7 +228,7 @@ def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
 def _of_names(
     aspects: Sequence[str], passages: Sequence[Passage], known: _Places
 ) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that are the same but for one name, half of what is asked among their common words."""
+    """Sentences that differ in one name only and share at least half of the question's words."""
     for aspect in aspects:
         wanted = read_question(aspect)
         if wanted.ask not in (Ask.WHO, Ask.WHICH, Ask.TEXT) or wanted.by_cell:
@@ -268,18 +268,18 @@ def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
     if given or _OPEN_LIST.search(around) or 2 * len(asked & set(content_words(around))) < len(asked):
         return False
     names = [_name(words) for words in runs]
-    # The capital of a sentence's first word may be the sentence's: "Customers may", "Employees may".
+    # A sentence's first word is capitalized anyway: "Customers may", "Employees may".
     begins = not any(map(str.isalpha, "".join(a[:first])))
     return all(names) and not (begins and max(map(len, names)) == 1) and not _same_name(*names)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words both begin with."""
+    """The length of the common prefix, in words."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _name(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a name without their marks, folded; () where a run of words is none."""
+    """The words of a name without punctuation, folded; () if the words are no name."""
     bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
     named = [word for word in bare if word[:1].isupper()]
     fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(NUMBER.search, bare))
@@ -291,18 +291,18 @@ def _dated_word(word: str) -> bool:
 
 
 def _undressed(word: str) -> str:
-    """Without dots, accents and case: U.K. is UK."""
+    """Without dots, accents and case: U.K. becomes uk."""
     letters = unicodedata.normalize("NFKD", fold(word).text)
     return "".join(ch for ch in letters if ch != "." and not unicodedata.combining(ch)).casefold()
 
 
 def _same_name(one: Sequence[str], other: Sequence[str]) -> bool:
-    """The same words or letters, or one is part of the other."""
+    """Whether both have the same words or letters, or one is part of the other."""
     return set(one) <= set(other) or set(other) <= set(one) or "".join(one) == "".join(other)
 
 
 def _other_date(one: Period | None, other: Period | None) -> bool:
-    """Not the same day, as far as both say."""
+    """Whether they differ in a part (year, month or day) that both state."""
     if one is None or other is None:
         return False
     pairs = ((one.year, other.year), (one.month, other.month), (one.day, other.day))

@@ -1,11 +1,11 @@
-"""What is in force on the asked day: passages without what is superseded, and its disclosure.
+"""What is in force on the day in question: passages without superseded text, and its disclosure.
 
-In: supersessions as the last ingest left them, the asked day (``as_of``, else the end of a past period that
-the question names, else today), passages, checked claims. Out: passages in whose text only what is in force
-is left, for gate and writer; a :class:`Conflict` for each superseded place that would have answered, with
-what holds instead. Nothing is hidden: an older edition is told with the newer. What a document says of
-another that it may not speak for changes nothing and is shown as a conflict. A question that is narrowed to
-one document reads all of it. Knows nothing about models or the log.
+In: supersessions from the last ingest, the day in question (``as_of``, else the end of a past period that
+the question names, else today), passages, checked claims. Out: passages, for gate and writer, that keep only
+the text in force; a :class:`Conflict` for each superseded span that would have answered, with its
+replacement. Nothing is hidden: an older edition is disclosed with the newer one. A document's statement about
+another that it has no authority over changes nothing and is shown as a conflict. A question limited to one
+document reads all of it. Independent of models and the log.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from citewell.retrieval import Filters, Retrieved
 
 MOST, LONGEST = 3, 300
-"""Documents that are searched for what holds instead, superseded places told for a part of the question; and
-the characters of a quote."""
+"""MOST documents are searched for replacements and MOST superseded spans disclosed per aspect; LONGEST: the
+characters of a quote."""
 CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
 SIDE = load_prompt("frame_side", ("quote", "document", "date"))
 SUPERSEDED = load_prompt("frame_superseded", ("when", "old", "reason"))
@@ -45,9 +45,9 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class InForce:
-    """``superseded`` gives what documents say is superseded of documents, and ``counts`` whether the keeper
-    lets the one speak for the other; ``access`` their access lists; ``text`` that of a (document version,
-    document id)."""
+    """``superseded`` returns the supersessions stated about the given documents; ``counts`` whether the
+    operator gives the stating document authority over the other; ``access`` the access lists; ``text`` the
+    text of a (document version, document id)."""
 
     superseded: Callable[[Iterable[str]], Sequence[Supersession]]
     counts: Callable[[Supersession], bool]
@@ -60,9 +60,9 @@ NOTHING = InForce(lambda ids: (), lambda one: True, lambda ids: {}, lambda versi
 
 @dataclass(frozen=True)
 class Force:
-    """On one ``day``, for an asker of these ``groups`` (None: all). ``asked``: the day as it was given or as
-    the last of the ``period`` that the question names, "" for today. ``whole``: the question is to one
-    document, of which all is read."""
+    """For one ``day`` and an asker in ``groups`` (None: all). ``asked``: the day as given, or the last one of
+    the period that the question names (``period``: it names one), "" for today. ``whole``: the question is
+    limited to one document, which is read in full."""
 
     known: InForce
     day: str = ""
@@ -73,11 +73,11 @@ class Force:
     _held: dict[str, tuple[Supersession, ...]] = field(default_factory=dict)
 
     def of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
-        """What of this version does not hold on that day, as documents that may speak for it say."""
+        """What is not in force in this version on that day, according to documents with authority over it."""
         return tuple(one for one in self._said_of(document_id, version) if self.known.counts(one))
 
     def _said_of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
-        """What any document that the asker may see says of it."""
+        """The supersessions of it stated by any document that the asker may see."""
         if document_id not in self._held:
             found = [one for one in self.known.superseded([document_id]) if one.holds(self.day)]
             acls = self.known.access([one.by for one in found if one.by])
@@ -87,12 +87,12 @@ class Force:
         return tuple(one for one in self._held[document_id] if one.what_version == version)
 
     def at(self, place: Citation) -> Supersession | None:
-        """What supersedes the place that is cited; None where it is in force."""
+        """What supersedes the cited span; None if it is in force."""
         found = self.of(place.document_id, place.document_version)
         return next((one for one in found if place.start < one.end and one.start < place.end), None)
 
     def left(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """The passages with blanks for what is not in force, without those of which nothing is left."""
+        """The passages with text not in force blanked out, without those that are left empty."""
         if self.whole:
             return tuple(passages)
         places = [[(one.start, one.end) for one in self._on(passage.chunk)] for passage in passages]
@@ -101,7 +101,7 @@ class Force:
         return tuple(passage for passage in kept if passage.chunk.content.strip())
 
     def struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Of the usable passages what is not in force, blanks for the rest."""
+        """The usable passages with only the text not in force; the rest is blanked out."""
         found = []
         for passage in usable(passages):
             chunk = passage.chunk
@@ -119,15 +119,15 @@ class Force:
         return [one for one in found if one.start < chunk.end_offset and chunk.start_offset < one.end]
 
     def _ends(self, one: Supersession) -> bool:
-        """Of a question about the past, what takes effect later is only out of force where something else was
-        in force before it."""
+        """For a question about the past, text that takes effect later is out of force only if something else
+        was in force before it."""
         return one.standing is not Standing.EARLY or not self.period
 
     def _sees(self, acl: tuple[str, ...] | None) -> bool:
         return acl is not None and (self.groups is None or not acl or bool({*acl} & {*self.groups}))
 
     def rests_on_it(self, claims: Iterable[Claim]) -> bool:
-        """Whether a shown claim cites what is not in force."""
+        """Whether a shown claim cites text that is not in force."""
         return any(
             self.at(citation) is not None for claim in claims if claim.shown for citation in claim.citations
         )
@@ -135,8 +135,8 @@ class Force:
     def instead(
         self, passages: Sequence[Passage], search: Callable[[str], Retrieved]
     ) -> tuple[tuple[Passage, ...], list[str]]:
-        """What holds instead of usable passages that do not, where it is not among them, and notes:
-        ``search`` looks into one document."""
+        """Replacements, not already among ``passages``, for usable passages that are not in force, and notes.
+        ``search`` searches one document."""
         wanted: dict[str, list[Supersession]] = {}
         for passage in () if self.whole else usable(passages):
             for one in self._on(passage.chunk):
@@ -146,7 +146,7 @@ class Force:
         added: list[Passage] = []
         for document_id in [*wanted][:MOST]:
             found = [p for p in search(document_id).pool if (document_id, p.chunk.chunk_id) not in here]
-            # The words that replace a relevant place are read in its stead, however they rank.
+            # The words that replace a relevant span are read instead of it, whatever their rank.
             fresh = [p for p in found if p.relevant or _states(p.chunk, wanted[document_id])]
             added += [msgspec.structs.replace(passage, relevant=True) for passage in fresh[:MOST]]
         return tuple(added), [f"{name} supersedes part of what was found" for name in [*wanted][:MOST]]
@@ -161,9 +161,8 @@ class Force:
         claims: Sequence[Claim],
         reader: Callable[[str, Sequence[Passage]], Sequence[Answer]],
     ) -> tuple[Conflict, ...]:
-        """``conflicts``, one told as superseded where but one side is in force, and each superseded place
-        that is shown or would have answered a part of the question, as the ``reader`` finds, with what holds
-        instead."""
+        """``conflicts``, those with a side not in force turned into supersessions, and each superseded span
+        that is shown or would, according to ``reader``, have answered an aspect, with its replacement."""
         shown = [citation for claim in claims if claim.shown for citation in claim.citations]
         dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
         told: list[Conflict] = []
@@ -189,8 +188,8 @@ class Force:
         return (*apart, *kept)
 
     def _contested(self, shown: Sequence[Citation], dates: Mapping[str, str]) -> list[Conflict]:
-        """What is shown although a document says that it does not hold, which the keeper does not let speak
-        for it: both are told, and nothing is decided."""
+        """Shown text that a document without authority over it declares not in force: both sides are
+        disclosed, and nothing is decided."""
         found: dict[tuple[str, int], Conflict] = {}
         for citation in shown:
             for one in self._said_of(citation.document_id, citation.document_version):
@@ -228,7 +227,7 @@ class Force:
         )
 
     def _source(self, one: Supersession) -> list[Citation]:
-        """The statement that supersedes; of an edition its first line."""
+        """The superseding statement; for an edition, its first line."""
         if not one.by:
             return []
         text = self.known.text(one.by_version, one.by)
@@ -265,7 +264,7 @@ def force_on(known: InForce, question: str, as_of: str, filters: Filters, today:
 
 
 def told(conflicts: Sequence[Conflict]) -> str:
-    """A sentence each, with both quotes, their documents and dates: for an answer that must not choose."""
+    """One sentence per conflict, with the quotes, documents and dates, for an answer that must not choose."""
     sentences = []
     for conflict in conflicts:
         if conflict.supersession is not None:
@@ -292,8 +291,8 @@ def _side(side: Citation, date: str) -> str:
 
 
 def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
-    """Blanks at the places, line breaks kept, so that every offset stays. An answer that was likeliest in one
-    of them no longer is."""
+    """Blanks out the places but keeps line breaks, so that offsets stay valid. Drops the likeliest answer if
+    it lies in one of them."""
     chunk, content = passage.chunk, passage.chunk.content
     for start, end in places:
         a, b = max(0, start - chunk.start_offset), min(len(content), end - chunk.start_offset)
@@ -309,7 +308,7 @@ def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
 
 
 def _merged(places: Iterable[Place]) -> list[Place]:
-    """In order and apart from each other."""
+    """Sorted and disjoint."""
     merged: list[Place] = []
     for start, end in sorted(places):
         if merged and start <= merged[-1][1]:
@@ -320,7 +319,7 @@ def _merged(places: Iterable[Place]) -> list[Place]:
 
 
 def _states(chunk: Chunk, all_: Sequence[Supersession]) -> bool:
-    """Whether the chunk has the statement of one, with its new words."""
+    """Whether the chunk contains the statement, with the new wording, of one of them."""
     return any(
         one.section and one.source_start < chunk.end_offset and chunk.start_offset < one.source_end
         for one in all_
@@ -350,7 +349,7 @@ def _overlap(one: Citation, other: Citation) -> bool:
 
 
 def _day_of(question: str, today: str) -> str:
-    """The last day of the latest period that the question names, where that is past; else ""."""
+    """The last day of the latest period that the question names if it is past, else ""."""
     ends = []
     for period in read_question(question).periods:
         month = period.month or (3 * period.quarter if period.quarter else 12)

@@ -1,8 +1,8 @@
-"""A question with its circumstances, and what a pass over it keeps of itself while it runs.
+"""A question with its parameters, and the journal that a pass keeps while it runs.
 
-In: words and options from whoever asks; what each stage found, as it is found; how long each took is measured
-here. Out: an AuditRecord and a Trace, complete at any moment, so that a pass that ends in an error is
-recorded like any other. Knows nothing about where they are kept or what the stages do.
+In: the asker's words and options; what each stage finds, as it finds it (stages are timed here). Out: an
+AuditRecord and a Trace, complete at any moment, so that a pass that ends in an error is recorded like any
+other. Independent of where they are stored and of what the stages do.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _MOST = {"top_k": MAX_TOP_K, "pool": 1000, "runs": 20}
 
 
 class Ask(Record, frozen=True, kw_only=True):
-    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts;
-    ``request_id`` is for one who must know it before the answer is there, "" draws one; ``as_of`` is the ISO
-    date whose law is asked, "" for today's or that of the period in the question."""
+    """A question and its parameters. ``runs`` > 1 measures consistency over that many drafts; ``request_id``
+    is for callers who need it before the answer, "" draws one; ``as_of`` is the ISO date on which text must
+    be in force, "" for today or the period in the question."""
 
     question: str
     user: str = ""
@@ -64,7 +64,7 @@ class Ask(Record, frozen=True, kw_only=True):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What a replay needs beside the question."""
+        """What a replay needs besides the question."""
         return {
             "filters": identity.plain(self.filters),
             "top_k": self.top_k,
@@ -75,7 +75,7 @@ class Ask(Record, frozen=True, kw_only=True):
 
 
 def refuse(ask: Ask) -> None:
-    """What is no question yet is refused before anything is recorded. Raises UsageError."""
+    """Rejects invalid questions before anything is recorded. Raises UsageError."""
     for name in ("question", "user", "session_id"):
         if not isinstance(given := getattr(ask, name), str):
             raise UsageError(f"{name} must not be {given!r}", hint="pass some text")
@@ -103,8 +103,8 @@ FAILURES = {ABANDONED: ABANDONED, "generation": "generator_failed", "stricter re
 
 
 class Journal:
-    """One request's. ``environment`` and ``makers`` say on what and by whom everything was computed; there
-    are none where a pass could not even be put together."""
+    """The journal of one request. ``environment`` and ``makers`` record where and by what models everything
+    was computed; they are empty if the pass could not be assembled."""
 
     def __init__(
         self,
@@ -149,10 +149,10 @@ class Journal:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[list[str]]:
-        """Times a stage; what it appends to the list is what it has to say. A failure is a stage too.
+        """Times a stage; it appends its notes to the list. A failed stage is recorded too.
 
-        ``begins`` hears its name first, and may raise AbandonedError.
-        Time and reads of a stage inside another count for the inner one alone, so that stages add up.
+        ``begins`` is called with its name first, and may raise AbandonedError.
+        Time and reads of a nested stage count for the inner one alone, so that stages add up.
         """
         if self.begins is not None:
             try:
@@ -181,7 +181,7 @@ class Journal:
             self.stages.append(Stage(name=name, latency_ms=own, notes=tuple(notes), reads=mine))
 
     def paid(self, usage: TokenUsage, cost: float | None) -> str:
-        """Counts a call to a language model beside the writer's; what it took, in words."""
+        """Counts a call to a language model other than the writer; returns its tokens and cost in words."""
         self.usage.append(usage)
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
@@ -189,8 +189,8 @@ class Journal:
 
     @contextmanager
     def metered(self) -> Iterator[None]:
-        """Counts what is read inside, and what an entailer that is a language model takes: that is told in a
-        stage of its own, whose time counts where it was asked."""
+        """Counts reads, and the tokens and cost of an entailer that is a language model. The latter get a
+        stage of their own without time, which counts for the stages that called it."""
         try:
             with metered(self.meter):
                 yield
@@ -201,20 +201,20 @@ class Journal:
                 costs = [one.cost for one in said if one.cost is not None]
                 took = f"{sum(one.usage.total for one in said)} tokens"
                 cost = f"{sum(costs):.6f}" if costs else "not known"
-                # What every call says is told once.
+                # A note that every call repeats appears once.
                 told = dict.fromkeys(note for one in said for note in one.notes)
                 notes = (f"{len(said)} judgements, {took}, cost {cost}", *told)
                 self.stages.append(Stage(name="entailment", latency_ms=0.0, notes=notes))
 
     def failed(self, error: BaseException) -> None:
-        """The pass ends here, in ``error``: no answer, and the failing stage is named."""
+        """The pass ends in ``error``: no answer, and the failing stage is named."""
         stage = self._failing or "pass"
         self.failure_reason = FAILURES.get(stage, f"{stage.replace(' ', '_')}_failed")
         self.error = f"{type(error).__name__}: {error}"
         self.decision, self.shown = None, ""
 
     def emptied(self, error: Exception) -> None:
-        """What was made cannot be sealed, as a probability that is no number: that it failed still can."""
+        """Drops content that cannot be sealed, such as a NaN probability, so that the failure can be."""
         self.passages, self.claims, self.missing, self.conflicts = (), (), (), ()
         self.draft, self.cost, self.confidence = None, None, None
         self.note(f"the answer could not be recorded in the log: {type(error).__name__}: {error}")
@@ -225,7 +225,7 @@ class Journal:
         return round((time.perf_counter() - self._began) * 1000, 3)
 
     def record(self) -> AuditRecord:
-        """The whole chain so far. Stages of one name add up in ``latency_ms``; ``total`` is wall time."""
+        """The record so far. Stages of the same name add up in ``latency_ms``; ``total`` is wall time."""
         latency: dict[str, float] = {}
         reads: dict[str, float] = {}
         for stage in self.stages:
@@ -281,21 +281,21 @@ class Journal:
         )
 
     def looked_into(self, documents: Sequence[str]) -> None:
-        """Documents that passages or notes of a stage name: who may not see all of them, may not see this."""
+        """Adds documents that passages or notes name: only those who may see all of them may see this."""
         known = self.parameters.get("looked_into", ())
         self.parameters["looked_into"] = list(dict.fromkeys((*known, *documents)))
 
     def note(self, text: str) -> None:
-        """Something that no running stage can say, as a stage of its own that takes no time."""
+        """Records a note outside any stage, as a stage of its own that takes no time."""
         self.stages.append(Stage(name="note", latency_ms=0.0, notes=(text,)))
 
     def survived(self, error: Exception, instead: str) -> None:
-        """A stage failed and the pass goes on without it: ``instead`` says with what."""
+        """A stage failed and the pass continues without it; ``instead`` says how."""
         self._failing = ""
         self.note(f"{instead}: {error}")
 
     def wrote(self, draft: Draft, used: Sequence[Passage]) -> None:
-        """``draft`` came of the passages ``used``."""
+        """``draft`` was written from the passages ``used``."""
         self.draft = draft
         self.usage.append(draft.usage)
         if draft.cost is not None:
@@ -307,7 +307,7 @@ class Journal:
         )
 
     def answer(self, record_hash: str) -> Answer:
-        """What the asker gets. Raises RuntimeError before there is a decision."""
+        """The asker's answer. Raises RuntimeError if there is no decision yet."""
         if self.confidence is None or self.decision is None:
             raise RuntimeError("there is no answer without a decision")
         return Answer(
@@ -329,7 +329,7 @@ class Journal:
         )
 
     def trace(self) -> Trace:
-        """The same, as a session's history keeps it."""
+        """The trace stored in the session's history."""
         checked = bool(self.claims)
         return Trace(
             session_id=self.session_id,

@@ -1,13 +1,13 @@
-"""What a language model may do to a question before it is searched for. Each is off until it is switched on.
+"""What a language model may do to a question before retrieval. Each is off by default.
 
     hypothesis    a passage that might answer, for its vector alone: its words are never shown       (HyDE)
     aspects       the parts that each need evidence of their own
     reformulate   the same question in other words, after a failed gate
-    stand_alone   a follow-up with what its pronouns mean, from the conversation before it
+    stand_alone   a follow-up with its references resolved from the conversation
 
-In: a question and a language model. Out: words, and what they cost, in the stage's notes. What cannot be read
-strictly, or adds a number or a name that was not there, is told and not used: the question then stays as it
-is. Knows nothing about retrieval.
+In: a question and a language model. Out: words, with their cost in the stage's notes. Output that cannot be
+parsed strictly, or that adds a number or a name, is noted and discarded: the question then stays as it is.
+Independent of retrieval.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 HYPOTHESISED, WITHOUT = "hypothesis", "searched without one"
-"""The stage of it, and what it notes when the model said nothing."""
+"""The stage's name, and its note when the model returned nothing."""
 
 
 class _Reworded(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,14 +57,14 @@ _LIST = _schema("parts", {"type": "array", "items": {"type": "string"}})
 
 
 class Questioner:
-    """``settings`` says which of the four are on; the model is the writer's or one of its own."""
+    """``settings`` says which of the four are on; the model is the writer's or a separate one."""
 
     def __init__(self, model: LanguageModel, settings: Questions) -> None:
         self._model, self._settings = model, settings
         self.maker = model.maker
 
     def stand_alone(self, question: str, turns: Sequence[Trace], journal: Journal) -> str:
-        """``question`` with its references resolved from the session's earlier ``turns``; as it is when there
+        """``question`` with its references resolved from the session's earlier ``turns``; unchanged if there
         are none or the option is off."""
         if not self._settings.follow_up or not turns:
             return question
@@ -82,8 +82,7 @@ class Questioner:
         return reworded
 
     def aspects(self, question: str, split: Sequence[str], journal: Journal) -> tuple[str, ...]:
-        """The parts of ``question``; ``split`` are those that exact code sees, kept when the option is
-        off."""
+        """The parts of ``question``; ``split`` are those found by rules, used if the option is off."""
         if not self._settings.decompose:
             return tuple(split)
         with journal.stage("decomposition") as notes:
@@ -98,7 +97,7 @@ class Questioner:
         return parts
 
     def hypothesis(self, question: str, journal: Journal) -> str:
-        """Words to embed beside the question, "" for none. They reach no reader and no record."""
+        """Words to embed along with the question, "" for none. They reach no reader and no record."""
         if not self._settings.hypothesis:
             return ""
         with journal.stage(HYPOTHESISED) as notes:
@@ -107,7 +106,7 @@ class Questioner:
         return said
 
     def reformulate(self, question: str, journal: Journal) -> str:
-        """The question to search for once the gate has failed."""
+        """The question to search for after the gate has failed."""
         if not self._settings.reformulate:
             return question
         with journal.stage("reformulation") as notes:
@@ -122,7 +121,7 @@ class Questioner:
     def _ask(
         self, prompt: Prompt, schema: dict[str, Any] | None, journal: Journal, notes: list[str], **values: str
     ) -> str:
-        """What the model says, "" when it fails, with tokens and cost in the notes and the record."""
+        """The model's reply, "" if it fails, with tokens and cost in the notes and the record."""
         filled = prompt.fill(**{name: _BLOCK.sub(r"[\1]", value) for name, value in values.items()})
         prompted = Prompted(system="", user=filled, schema=schema, temperature=0.0, max_tokens=512)
         try:
@@ -141,7 +140,7 @@ class Questioner:
 
 
 def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
-    """The one object of ``said``; None, told, for anything else."""
+    """The single object in ``said``; None, with a note, for anything else."""
     if not said:
         return None
     match = _OBJECT.match(said)
@@ -153,11 +152,11 @@ def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
 
 
 def _asks(reworded: str, given: str, notes: list[str]) -> bool:
-    """Whether ``reworded`` is a question of the same scope: it brings no number or name of its own and no
-    instruction at length."""
+    """Whether ``reworded`` has the same scope: it adds no number or name and is not too long for a
+    question."""
     known = _NUMBER.findall(given)
     fresh = [number for number in _NUMBER.findall(reworded) if number not in known]
-    # A capital that begins a sentence makes no name.
+    # A capital at the start of a sentence does not make a name.
     names = names_in(reworded[:1].lower() + reworded[1:])
     fresh += [name for name in names if not name_occurs(name, given)]
     if fresh:

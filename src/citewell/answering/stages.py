@@ -1,10 +1,10 @@
 """The stages of a pass that search and write.
 
-In: a question, its aspects, the journal. Out: passages in the journal and the gate's word; the
-:class:`Checked` draft that holds most, after one stricter retry and one broader search for what is missing;
-what stands near its claims. Poisoned passages are set aside *before* the gate, so that an attacker's passage
-cannot open it. Everything tried is a stage or a note. A listener hears claims as they become whole, each
-checked by itself before the draft is. Knows nothing about confidence or the record.
+In: a question, its aspects, the journal. Out: passages in the journal and the gate's result; the
+:class:`Checked` draft with the most verified claims, after one stricter retry and one broader search for what
+is missing; counter-evidence near its claims. Poisoned passages are set aside *before* the gate, so that an
+attacker's passage cannot open it. Everything tried is a stage or a note. A listener receives each claim once
+it is complete, checked individually before the whole draft is. Independent of confidence and the record.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ BROADENED = "broadened retrieval"
 MORE = "retrieval for missing aspects"
 CONTRARY = "search with the claims"
 MOST_SEARCHES, LONGEST_MISSING = 8, 300
-"""Of things a writer says are missing, and their characters: it may be anything that it says."""
+"""Limits on the things that a writer reports missing, and on their characters: the text is unconstrained."""
 SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
-"""In a record's parameters: the question as a language model left it, and what was searched for by itself as
-it was missing, in its order."""
+"""In a record's parameters: the question as reformulated by a language model, and the missing things searched
+for separately, in order."""
 
 Aside = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
-"""Question, passages and the pool they were chosen from -> the same passages, some set aside."""
+"""Question, passages and the pool they were selected from -> the same passages, some set aside."""
 Gate = Callable[..., GateResult]
-"""As :func:`citewell.retrieval.gate.check_gate`."""
+"""Like :func:`citewell.retrieval.gate.check_gate`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Who does the work. ``pin`` keeps an index version for ever; ``gate_judge`` takes the extractor's place
-    at the gate. ``aside`` and ``gate`` are other than the filter and the gate only in a probe, which tells
+    """The components of a pass. ``pin`` keeps an index version for ever; ``gate_judge`` replaces the
+    extractor at the gate. ``aside`` and ``gate`` differ from their defaults only in probes, which measure
     what each is worth. ``in_force`` knows what is superseded."""
 
     retriever: Retriever
@@ -67,7 +67,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Stages:
-    """Those of one request. ``streaming`` is None when nobody listens."""
+    """The stages of one request. ``streaming`` is None if nobody listens."""
 
     parts: Parts
     ask: Ask
@@ -76,7 +76,7 @@ class Stages:
     streaming: Streaming | None
 
     def find(self, *, broaden: bool = False) -> bool:
-        """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
+        """Puts passages into the journal; returns whether they can answer. ``broaden`` for the last try."""
         parts, ask, journal = self.parts, self.ask, self.journal
         question, hypothesis = ask.question, ""
         if parts.questioner is not None:
@@ -85,7 +85,7 @@ class Stages:
             journal.parameters[SEARCHED_AS] = question
         with journal.stage(BROADENED if broaden else "retrieval") as notes:
             found = self._retrieve(question, broaden=broaden, hypothesis=hypothesis)
-            # The version is kept for ever: the record names it, and a replay opens it again.
+            # The version is kept for ever: the record names it, and a replay reopens it.
             parts.pin(found.index_version)
             journal.index_version = found.index_version
             journal.looked_into(found.documents)
@@ -113,13 +113,13 @@ class Stages:
         return self._gated()
 
     def find_parts(self) -> bool:
-        """Each part of several searched for by itself, where the search for the whole question found nothing;
-        whether the passages can answer now."""
+        """Searches for each of several aspects separately, after the search for the whole question failed;
+        returns whether the passages can answer now."""
         return len(self.aspects) > 1 and bool(self.find_more(self.aspects)) and self._gated()
 
     def find_more(self, lacking: Sequence[str]) -> tuple[Passage, ...]:
-        """One broader search for each thing that lacks evidence; what it found to use, the best of each
-        before the second best of any."""
+        """One broader search for each thing that lacks evidence; returns the usable passages, the best of
+        each before the second best of any."""
         journal = self.journal
         journal.parameters[SEARCHED_ALSO] = list(lacking)
         with journal.stage(MORE) as notes:
@@ -145,11 +145,11 @@ class Stages:
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
 
     def find_contrary(self, statements: Sequence[str]) -> None:
-        """The index, as the asker may see it, searched with what is to be shown: a source that says otherwise
-        need not be near the question."""
+        """Searches what the asker may see for counter-evidence to the claims to be shown: it need not be near
+        the question."""
         journal = self.journal
         with journal.stage(CONTRARY) as notes:
-            # A passage that was read and lies under the threshold still gainsays.
+            # A passage below the relevance threshold can still contradict.
             relevant = (passage for passage in journal.passages if passage.relevant)
             known = {passage.chunk.chunk_id for passage in (*relevant, *journal.beside)}
             searched = 0
@@ -165,8 +165,8 @@ class Stages:
             notes.append(f"{searched} of {len(statements)} statements searched for")
 
     def _may_gainsay(self, found: Retrieved) -> tuple[Passage, ...]:
-        """What was found and gives no orders. Each is filtered alone: a flood of one statement is told by its
-        number, and a copy can still gainsay another source."""
+        """Possible counter-evidence that passes the poison filter. Each passage is filtered alone: repetition
+        is only a sign of flooding among many, and a copy can still contradict another source."""
         alone = (self.parts.aside(self.ask.question, (passage,), ())[0] for passage in found.beside)
         return tuple(passage for passage in alone if not passage.set_aside)
 
@@ -201,7 +201,7 @@ class Stages:
         return gate.passed
 
     def _opened(self, aspects: Sequence[str], passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """With what the answer check says of each, where there is one."""
+        """The passages with the answer check's probability for each, if there is a check."""
         parts = self.parts
         if parts.answer_check is None:
             return tuple(passages)
@@ -215,14 +215,14 @@ class Stages:
         return msgspec.structs.replace(found, pool=(*read, *found.pool[len(read) :]))
 
     def evidence(self, aspect: str, passages: Sequence[Passage]) -> Sequence[Answer]:
-        """What in the passages answers a part of the question, best first."""
+        """What in the passages answers the aspect, best first."""
         most = self.parts.config.gate.max_no_answer
         check, wanted = self.parts.answer_check, read_question(aspect)
         return find_evidence(wanted, passages, self.parts.extractor, max_no_answer=most, check=check)
 
     def checked(self) -> Checked:
-        """The draft's check, or that of one stricter retry when it holds more than the first. A retry that
-        fails leaves the first."""
+        """The checked draft, or that of one stricter retry if it is better. A failed retry leaves the
+        first."""
         journal = self.journal
         first = self.check(self.draft(self.aspects, listened=True))
         if not first.failing:
@@ -247,9 +247,9 @@ class Stages:
         return second if better else first
 
     def completed(self, lacking: Sequence[str], fresh: Sequence[Passage], checked: Checked) -> Checked:
-        """``checked`` with what a draft for the ``lacking`` alone adds to it, when that holds more and is
-        written at all. ``fresh``, what was found for them, is shown to the writer before all others: only so
-        many fit. What is lacking and no aspect stays missing until a verified claim is for it."""
+        """``checked`` plus a draft for ``lacking`` alone, if that can be written and makes it better.
+        ``fresh``, the passages found for them, come first in the prompt, as space is limited. A lacking thing
+        that is no aspect stays missing until a verified claim covers it."""
         journal, aspects = self.journal, self.aspects
         before = journal.draft
         if before is None:
@@ -284,8 +284,8 @@ class Stages:
         seed: int = 0,
         listened: bool = False,
     ) -> Draft:
-        """From what is relevant and not set aside, ``first`` before the rest; claims in ``strict`` failed and
-        stay out, those in ``requote`` may come again with words that stand there."""
+        """Written from relevant passages not set aside, ``first`` before the rest; claims in ``strict``
+        failed and stay out, those in ``requote`` may return with a quote that the source contains."""
         journal = self.journal
         ids = [passage.chunk.chunk_id for passage in first]
         rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
@@ -315,9 +315,9 @@ class Stages:
         return checked
 
     def _generate(self, request: GenerationRequest) -> Draft:
-        """Aloud: a writer that cannot be listened to is heard at its end."""
+        """Generates with streaming; the claims of a writer that cannot stream are sent at its end."""
         streaming, generator = self.streaming, self.parts.generator
-        assert streaming is not None  # noqa: S101 - asked for where somebody listens
+        assert streaming is not None  # noqa: S101 - only called with a listener
         stream = getattr(generator, "stream", None)
         if stream is None:
             draft = generator.generate(request)
@@ -327,7 +327,7 @@ class Stages:
         return draft
 
     def _alone(self, request: GenerationRequest) -> Callable[[DraftClaim], Claim]:
-        """What gives the verdict on a claim before the rest is written."""
+        """A function that checks one claim before the rest is written."""
 
         def alone(claim: DraftClaim) -> Claim:
             length = claim.end - claim.start
@@ -341,21 +341,21 @@ class Stages:
 
 
 def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
-    """What of ``missing`` is searched for: aspects, then what a writer says is missing in its own words, as
-    far as that is words for a search and not too many."""
+    """What of ``missing`` to search for: aspects, then the writer's own descriptions if they contain words
+    and are not too long or too many."""
     own = [words for words in missing if words not in aspects and len(words) <= LONGEST_MISSING]
     words = [*(aspect for aspect in aspects if aspect in missing), *own]
     return [one for one in words if any(map(str.isalnum, one))][: max(MOST_SEARCHES, len(aspects))]
 
 
 def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
-    """What a further search adds: passages that were not found before."""
+    """The passages that a further search adds."""
     return [passage for passage in found.passages if passage.chunk.chunk_id not in known]
 
 
 def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
-    """Both drafts as one, the second on lines of its own; what it found for ``lacking`` is missing no
-    more. A draft for one thing alone is for that, said or not."""
+    """Both drafts as one, the second on lines of its own; ``lacking`` is no longer missing unless the second
+    says so. If only one thing was lacking, claims without an aspect are for it."""
     if not second.claims:
         return first
     text = f"{first.text}\n" if first.text else ""
@@ -385,7 +385,7 @@ def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
 
 
 def _merit(checked: Checked) -> tuple[int, int, int]:
-    """Fewer broken or contradicted claims first, then more verified ones, then fewer without support."""
+    """Ranks by fewer broken or contradicted claims, then more verified ones, then fewer unsupported ones."""
     statuses = [claim.verdict.status for claim in checked.claims]
     wrong = statuses.count(Status.BROKEN) + statuses.count(Status.CONTRADICTED)
     return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))

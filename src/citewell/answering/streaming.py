@@ -1,16 +1,16 @@
-"""What a listener is told while an answer is made, and how it is taken back.
+"""The events that a listener receives while an answer is made, including withdrawals.
 
-    stage            what the pass begins to do now, in words
-    search_results   the passages that are written from
-    claim            a whole claim, provisional; never a half-written marker
-    verdict          what became of a claim: first alone and provisional, then (``final``) with the whole
+    stage            what the pass is starting to do, in words
+    search_results   the passages that the answer is written from
+    claim            a complete claim, provisional; never a half-written marker
+    verdict          on a claim: first provisional, checked alone, then (``final``) with the whole
     answer correction       a claim is withdrawn, with the reason
     decision         ANSWER, PARTIAL or ABSTAIN, after the record is sealed
     done             the Answer
 
-In: drafts as they grow, the check of a claim, the log. Out: events. Before a claim leaves, a notice with its
-hash is durable in the log; what was shown and what of it was withdrawn is in the record. Knows nothing about
-models or transports.
+In: drafts as they grow, the check of a claim, the log. Out: events. Before a claim is sent, a notice with its
+hash is durable in the log; the record says which claims were shown and which withdrawn. Independent of models
+and transports.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DOING = {
     "answer check": "Checking that it answers the question",
     "consistency": "Comparing with other tries",
 }
-"""The stages that an asker may wait for."""
+"""The stages that may keep an asker waiting."""
 
 
 class EventKind(StrEnum):
@@ -63,7 +63,7 @@ class EventKind(StrEnum):
 
 
 class Event(Record, frozen=True, kw_only=True):
-    """``number`` counts the claims of a stream from 1 and names one in all its events."""
+    """``number`` counts the claims of a stream from 1 and identifies a claim in all its events."""
 
     kind: EventKind
     number: int = 0
@@ -81,13 +81,13 @@ Seal = Callable[[Mapping[str, Any]], object]
 
 
 class Streaming:
-    """One request's. ``seal`` makes a notice durable, or raises: then the claim is not shown."""
+    """The stream of one request. ``seal`` makes a notice durable; if it raises, the claim is not shown."""
 
     def __init__(self, tell: Tell, seal: Seal, journal: Journal) -> None:
         self._tell, self._seal, self._journal = tell, seal, journal
         self._shown: list[Streamed] = []
-        self._live: list[int] = []  # places in _shown of the draft that is being written, in its order
-        # A try that timed out may still be speaking when the next one begins.
+        self._live: list[int] = []  # indices into _shown of the draft being written, in its order
+        # A try that timed out may still be streaming when the next one begins.
         self._lock = threading.RLock()
 
     def begins(self, stage: str) -> None:
@@ -98,12 +98,12 @@ class Streaming:
         self._tell(Event(kind=EventKind.SEARCH_RESULTS, passages=passages))
 
     def again(self, reason: str) -> None:
-        """Another draft begins: what it does not repeat is withdrawn when the answer is settled."""
+        """Another draft begins: claims that it does not repeat are withdrawn when the answer is settled."""
         self._live = []
         self._journal.note(f"streaming continues with another draft: {reason}")
 
     def hear(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
-        """Claims of a growing draft that are new; a draft that begins again otherwise withdraws them."""
+        """Shows the new claims of a growing draft; one that starts over differently withdraws the rest."""
         with self._lock:
             for place, drafted in enumerate(draft.claims):
                 if place < len(self._live):
@@ -119,13 +119,13 @@ class Streaming:
                 self._judge(self._live[-1], check(drafted))
 
     def _standing(self, text: str) -> int | None:
-        """The place of a claim that an earlier draft showed and nobody took back: it is not shown twice."""
+        """The index of a claim shown by an earlier draft and not withdrawn: it is not shown twice."""
         places = (place for place, shown in enumerate(self._shown) if shown.text == text)
         return next((p for p in places if not self._shown[p].withdrawn and p not in self._live), None)
 
     def settle(self, answer: Answer) -> None:
-        """Every claim shown is confirmed or withdrawn, one that was withdrawn before and stands after all is
-        shown anew, then the decision and the answer."""
+        """Confirms or withdraws every claim shown, shows again those withdrawn earlier that are in the answer
+        after all, then sends the decision and the answer."""
         streamed = {shown.text for shown in self._shown if not shown.withdrawn}
         for place, shown in enumerate(self._shown):
             if shown.withdrawn:
@@ -146,13 +146,13 @@ class Streaming:
         self._tell(Event(kind=EventKind.DONE, answer=answer))
 
     def fail(self, reason: str) -> None:
-        """The pass ended in an error: nothing that was shown stands."""
+        """The pass ended in an error: everything shown is withdrawn."""
         for place, shown in enumerate(self._shown):
             if not shown.withdrawn:
                 self._withdraw(place, reason)
 
     def note(self, claims: Sequence[Claim]) -> None:
-        """What was shown before it was final, and what of it will be withdrawn, into the record."""
+        """Records which claims were shown before they were final, and which will be withdrawn."""
         self._journal.streamed = tuple(
             msgspec.structs.replace(shown, withdrawn=shown.withdrawn or _outcome(shown, claims)[1])
             for shown in self._shown
@@ -160,7 +160,7 @@ class Streaming:
 
     def _show(self, drafted: DraftClaim) -> int:
         number = len(self._shown) + 1
-        # Made durable first: whoever finds a stream without a record knows how far it got.
+        # Made durable first, so that a stream without a record still shows how far it got.
         body = {"request_id": self._journal.request_id, "streamed": number}
         self._seal(body | {"claim": hash_value([self._journal.request_id, number, drafted.text])})
         self._shown.append(Streamed(number=number, text=drafted.text, status=Status.UNCHECKED))
@@ -181,7 +181,7 @@ class Streaming:
 
 
 def _outcome(shown: Streamed, claims: Sequence[Claim]) -> tuple[Claim | None, str]:
-    """(the claim of the answer that it became, why it is withdrawn): only what is verified stands."""
+    """(the matching claim of the answer, why it is withdrawn): only verified claims stay."""
     claim = next((claim for claim in claims if claim.text == shown.text), None)
     if claim is None:
         return None, "it is not part of the answer"
@@ -191,14 +191,14 @@ def _outcome(shown: Streamed, claims: Sequence[Claim]) -> tuple[Claim | None, st
 
 
 def told_by(work: Callable[[Tell], object]) -> Iterator[Event]:
-    """The events of ``work``, which runs in a thread of its own to its end, listened to or not; what it
-    raises is raised here."""
+    """The events of ``work``, which runs to its end in its own thread whether or not anybody listens; what
+    it raises is raised here."""
     waiting: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
 
     def run() -> None:
         try:
             work(waiting.put)
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever listens
+        except BaseException as error:  # noqa: BLE001 - re-raised in the listener
             waiting.put(error)
         else:
             waiting.put(None)

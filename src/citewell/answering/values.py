@@ -1,7 +1,7 @@
-"""Whether two written numbers are one value: rounded, scaled, or in another unit of the same measure.
+"""Whether two written numbers are the same value, up to rounding, scale or unit.
 
-In: numbers as they are written, whether their text declares a scale, their units. Out: a truth value. Knows
-nothing about what the numbers are of.
+In: numbers as written, whether their text declares a scale, their units. Out: a truth value. Independent of
+what the numbers measure.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ NUMBER = re.compile(
 )
 
 Unit = tuple[str, Decimal] | None
-"""What is measured, and the worth of one in its base unit: ("mass", 0.001) for milligrams."""
+"""The dimension, and the factor to its base unit: ("mass", 0.001) for milligrams."""
 
 
 def same(a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit] = (None, None)) -> bool:
-    """Equal but for sign style, rounding, scale and unit: 1,577 is 1,577.0 and, in billions, 1.58; 60 minutes
+    """Equal up to sign style, rounding, scale and unit: 1,577 is 1,577.0 and, in billions, 1.58; 60 minutes
     are an hour; 40 grams are not 40 milligrams.
 
-    Where not both say their scale, another one is a power of a thousand, and a scale that the text declares
-    (``scaled``) or the length of the figures show it: a limit of 30 days is none of 3 days, nor of 30,000.
+    Unless both state their scale, they may differ by a power of a thousand if the text declares a scale
+    (``scaled``) or the figures are long enough: a limit of 30 days is neither 3 days nor 30,000.
     """
     of_a, of_b = units
     if of_a is not None and of_b is not None and of_a != of_b:
@@ -56,7 +56,7 @@ def _same_measure(a: str, of_a: tuple[str, Decimal], b: str, of_b: tuple[str, De
 
 
 def _rounded(a: Decimal, b: Decimal) -> bool:
-    """Whether one is the other, rounded half up to the places that it gives."""
+    """Whether the coarser number is the finer one, rounded half up to its decimal places."""
     coarse, fine = sorted((a, b), key=_decimals)
     unit = Decimal(1).scaleb(-_decimals(coarse))
     return -unit <= 2 * (fine - coarse) < unit
@@ -64,7 +64,7 @@ def _rounded(a: Decimal, b: Decimal) -> bool:
 
 def _decimals(number: Decimal) -> int:
     exponent = number.as_tuple().exponent
-    return -exponent if isinstance(exponent, int) else 0  # what has digits alone is a number, never NaN
+    return -exponent if isinstance(exponent, int) else 0  # parsed from digits, so never NaN
 
 
 def _value(number: str) -> Decimal:
@@ -73,7 +73,7 @@ def _value(number: str) -> Decimal:
 
 
 def _scale(number: str) -> int:
-    """The power of ten that is written with it; 0 for none."""
+    """The power of ten of the scale written with it; 0 for none."""
     return _SCALES.get(re.sub(r"[^A-Za-z]", "", number), 0)
 
 

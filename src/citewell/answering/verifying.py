@@ -3,8 +3,8 @@ an index.
 
 In: any RAG's answer (markers in any form, or none) and its sources as text. Out: a :class:`VerifyReport`.
 Sources are stored as caller-supplied documents in memory, and citations resolve through that store alone.
-What cites nothing is cited afterwards, by entailment (mode ``post-hoc``). A citation that its source does
-not support is not moved to one that does: it is reported. Knows nothing about retrieval, confidence or logs.
+Claims without citations are cited afterwards, by entailment (mode ``post-hoc``). A citation that its source
+does not support is reported, not moved to one that does. Independent of retrieval, confidence and logs.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from citewell.verification.verifier import Verifier
 CALLER = Maker(name="caller", hash=hash_text("caller"))
 MOST_SOURCES = 1_000
 MOST_PAIRS = 20_000
-"""Of a claim and a source."""
+"""Pairs of a claim and a source."""
 MOST_READ = 20_000_000
-"""Characters of the sources, counted once for each claim: about a minute of exact code, without a model."""
+"""Characters of the sources, counted once per claim: about a minute of exact code, without a model."""
 Source = str | Mapping[str, str] | tuple[str, str]
 
 
 class VerifyReport(Record, frozen=True, kw_only=True):
-    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least
-    over its claims, because an answer holds no better than its weakest statement. A broken citation or a
-    contradiction keeps it at or under the border. None when nothing could be checked.
-    ``hallucination_gap``: the share of ``judged_claims`` claims that all sources together do not support."""
+    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the minimum
+    over its claims, because an answer is only as good as its weakest statement. A broken citation or a
+    contradiction caps it at the border. None if nothing could be checked. ``hallucination_gap``: the share of
+    the ``judged_claims`` claims that all sources together do not support."""
 
     claims: tuple[Claim, ...]
     supported: float | None
@@ -71,13 +71,13 @@ class VerifyReport(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it."""
+        """For notebooks."""
         supported = "not checked" if self.supported is None else f"{self.supported:.2f}"
         return f"<div><p><b>All of it is supported: {supported}</b></p>{claims_html(self.claims)}</div>"
 
     @property
     def status(self) -> Status:
-        """The worst of the claims'; UNCHECKED when there are none."""
+        """The worst status of the claims; UNCHECKED if there are none."""
         found = {claim.verdict.status for claim in self.claims}
         return next((status for status in WORST_FIRST if status in found), Status.UNCHECKED)
 
@@ -97,13 +97,13 @@ def verify(
     """Check ``answer`` against ``sources``: texts, ``{"id", "text"}`` mappings or pairs (ids default to "1",
     "2", ...), or one mapping of ids to texts.
 
-    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
-    which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
+    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` is the
+    calibration card that set the thresholds: verdicts name it, and a note says if it is stale. With
     ``one_claim`` the text is one statement: it is not split and its markers are not read. ``citations`` are
-    those that stand beside the text, as vendors give them; its markers count too. Raises
-    UsageError for sources that share an id, for what is no text and for more than can be checked at once
-    (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_CITATIONS), before the work, ModelError when a named model
-    cannot be loaded; a failing check is a verdict, not an error.
+    given separately from the text, as vendors' APIs do; markers in the text count too. Raises UsageError,
+    before any work, for sources that share an id, for input that is not text and for more than can be checked
+    at once (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_CITATIONS); ModelError if a named model cannot be
+    loaded. A failing check is a verdict, not an error.
     """
     for name, text in (("answer", answer), ("question", question or "")):
         if not isinstance(text, str):
@@ -166,7 +166,7 @@ def verify(
 
 
 def _bounded(claims: int, documents: Sequence[Document]) -> None:
-    """Each claim is read against each source: raises UsageError where that would not end."""
+    """Each claim is read against each source: raises UsageError if that would take too long."""
     length = sum(len(document.text) for document in documents)
     if claims * len(documents) > MOST_PAIRS or claims * length > MOST_READ:
         raise UsageError(
@@ -177,16 +177,16 @@ def _bounded(claims: int, documents: Sequence[Document]) -> None:
 
 
 def caller_passages(sources: Sequence[Source] | Mapping[str, str]) -> list[Passage]:
-    """The passages that :func:`verify` checks against: each source as a whole, under its id."""
+    """The passages that :func:`verify` checks against: each source in full, under its id."""
     return [_passage(document) for document in _documents(sources)]
 
 
 def verify_json_line(line: str | bytes, **options: Any) -> bytes:
-    """One line of ``citewell verify --jsonl``, in and out; ``options`` as for :func:`verify`.
+    """One line of ``citewell verify --jsonl``; ``options`` as for :func:`verify`.
 
     In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}] | {id: text}}``. Out:
-    ``{"id", "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for a line of
-    another shape.
+    ``{"id", "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for any other
+    shape.
     """
     try:
         given = msgspec.json.decode(line)
@@ -249,7 +249,7 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
 
 
 def _passage(document: Document) -> Passage:
-    """The whole source as one passage: the entailer reads long ones in windows, and tells how much."""
+    """The whole source as one passage: the entailer reads long ones in windows, and reports how much."""
     text = document.text
     chunk = Chunk(
         chunk_id=chunk_id(document.version, 0, len(text), text),
@@ -266,7 +266,7 @@ def _passage(document: Document) -> Passage:
 def _draft(
     answer: str, ids: Sequence[str], one_claim: bool, citations: Sequence[Cited] = ()
 ) -> tuple[Draft, tuple[str, ...]]:
-    """(the claims of ``answer``, its labels, each as often as it cites)."""
+    """(the draft with the claims of ``answer``, its labels, one per citation)."""
     claims: tuple[DraftClaim, ...] = ()
     labels: tuple[str, ...] = ()
     if one_claim:
@@ -301,7 +301,7 @@ def _draft(
 
 
 def _beside(claims: Sequence[DraftClaim], citations: Sequence[Cited]) -> list[list[Quote]]:
-    """The quotes of each claim: those whose range it shares, or that follow it where no claim shares it."""
+    """The quotes per claim: citations that overlap it, or that follow it and overlap no claim."""
     found: list[list[Quote]] = [[] for _ in claims]
     for cited in citations:
         end = max(cited.answer_end, cited.answer_start + 1)
@@ -316,13 +316,13 @@ def _beside(claims: Sequence[DraftClaim], citations: Sequence[Cited]) -> list[li
 
 
 def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:
-    """A label that no source has stays as it was written."""
+    """A label that matches no source stays as written."""
     return msgspec.structs.replace(quote, source=resolve_label(quote.source, ids) or quote.source)
 
 
 def _supported(claims: Sequence[Claim], drafted: Sequence[DraftClaim]) -> float | None:
-    """The least of the claims that state something; an unchecked one leaves the whole unknown. A
-    conclusion that shows what it is drawn from is left out; one only called so is a statement too."""
+    """The minimum over claims that state something; an unchecked one makes the whole unknown. An inference
+    that shows its basis is left out; one merely labelled as such counts as a statement."""
     shown = [one.kind is Kind.INFERENCE and _grounded(one) for one in drafted]
     stated = [claim for claim, left_out in zip(claims, shown, strict=True) if not left_out] or list(claims)
     values = [claim.verdict.support for claim in stated]

@@ -1,7 +1,6 @@
-"""The sealed log: asked, found, written, checked, decided; a Merkle tree over all of it, signed with each
-group.
+"""The sealed log: what was asked, found, written, checked and decided, in a signed Merkle tree.
 
-What the rest of Citewell, and the uses of the log, may rely on:
+The interface that the rest of Citewell may rely on:
 
 **Writing.** ``Log.append(record)`` and ``Log.note(kind, body, subject=name)`` return the leaf's tagged hash
 once the entry, the tree and a signed checkpoint are durable. ``subject`` is a person's *name*; the log stores
@@ -9,18 +8,17 @@ their pseudonym. Every text of a record, and of a noted body with a subject, is 
 name is in ``personal.PUBLIC``.
 
 **Reading.** ``Log.get(request_id)``, ``Log.at(seq)``, ``Log.latest(kind)``, ``Log.entries(kind, after=seq)``
-give an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict whose personal texts are filled in, or
-read as ``bodies.UNREADABLE`` has it without them or their key. ``Log.record(request_id)`` is the AuditRecord.
-``Log.texts(entry)`` gives the entry's salt and its texts by JSON pointer; ``bodies.opened(salt, texts)`` the
-salt of each, which opens that field to a stranger and no other. ``Log.database`` runs SQL
-(:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a pseudonym,
+return an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict with its personal texts, or with the
+placeholders of ``bodies.UNREADABLE`` if they or their key are gone. ``Log.record(request_id)`` returns the
+AuditRecord. ``Log.texts(entry)`` returns the entry's salt and its texts by JSON pointer;
+``bodies.opened(salt, texts)`` the salt that opens each text, and no other, to a stranger. ``Log.database``
+runs SQL (:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a pseudonym,
 ``destroy(name)`` to forget.
 
 **Proving.** ``Log.checkpoint()``, ``Log.prove(seq)``, ``Log.check(...)``.
 
-**Taking out.** ``entries.body`` may be set to null and rows of ``private`` deleted (retention, erasure):
-leaves, tree, counts and checks stay as they were. Nothing else in ``entries``, ``tree``, ``head`` is ever
-changed.
+**Removing.** ``entries.body`` may be set to null and rows of ``private`` deleted (retention, erasure):
+leaves, tree, counts and checks are unaffected. Nothing else in ``entries``, ``tree``, ``head`` ever changes.
 """
 
 from citewell.audit.checker import CheckReport

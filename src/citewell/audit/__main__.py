@@ -1,9 +1,9 @@
-"""``python -m citewell.audit PATH``: check an export or a log file, with nothing of the home that wrote it.
+"""``python -m citewell.audit PATH``: check an export or a log file without the home that wrote it.
 
-PATH is a folder that `citewell audit export` wrote, or an ``audit.sqlite``. ``--key FILE`` is the issuer's
-published key; without it the key that lies with the export is taken, which shows that nothing was changed
-since it was signed, and not by whom. ``--checkpoint FILE`` (any number) is a checkpoint that somebody else
-kept. Ends with 0 when the log is whole, 5 when it is not, 2 when there is nothing to check.
+PATH is a folder written by `citewell audit export`, or an ``audit.sqlite``. ``--key FILE`` is the issuer's
+published key; without it the key shipped with the export is used, which shows that nothing was changed since
+it was signed, but not by whom. ``--checkpoint FILE`` (repeatable) is a checkpoint that somebody else kept.
+Exits with 0 if the log is whole, 5 if it is not, 2 if there is nothing to check.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _check(path: Path, key: str, outside: list[str]) -> CheckReport:
     if path.is_dir():
         return check(ExportSource(path), key=key, outside=outside)
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    # What somebody put there need be no Unicode, and is to be named, not to end the check.
+    # Tampered text may not be valid Unicode; it must be reported, not stop the check.
     connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
     try:
         return check(RowsSource(connection), key=key, outside=outside)

@@ -1,11 +1,10 @@
-"""How what is somebody's own in an entry is set apart, so that it can be forgotten.
+"""Separates the personal texts of an entry from its body, so that they can be erased.
 
 In: a body, and the key of the person it is about. Out: the bytes to seal, in which each personal text is a
-``{"sealed": "salted-sha256:..."}``, and the texts by their JSON pointer with the entry's salt, encrypted
-under that key. A text that was erased reads as ``ERASED``, one whose key is not there as ``KEY_MISSING``;
-numbers, ids, statuses and counts stay.
-:mod:`citewell.audit.personal` says what is personal. Knows nothing about storage; the cipher is AES-256-GCM,
-bound to the entry's body and subject.
+``{"sealed": "salted-sha256:..."}``, and the texts by JSON pointer with the entry's salt, encrypted under that
+key. An erased text reads as ``ERASED``, one whose key is missing as ``KEY_MISSING``; numbers, ids, statuses
+and counts stay. :mod:`citewell.audit.personal` defines what is personal. The cipher is AES-256-GCM, bound to
+the entry's body and subject. Independent of storage.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from citewell.core.identity import (
 from citewell.core.records import Record
 
 ERASED = "[erased]"
-"""What a personal text reads as once it is destroyed with its key."""
+"""Replaces a personal text that was destroyed with its key."""
 KEY_MISSING = "[key missing]"
-"""What it reads as while it is there and its key is not: that may come back from a backup."""
+"""Replaces a text whose key is missing; the key may be restored from a backup."""
 UNREADABLE: Mapping[str, str] = {
     ERASED: "the person who asked was erased",
     KEY_MISSING: "the key of the person who asked is missing: `citewell audit key restore`",
 }
-"""What stands for a question that nobody can read, and why that is so."""
+"""Placeholders for unreadable texts, and the reason for each."""
 
 SEALED = "sealed"
 NONCE_BYTES = 12
@@ -47,7 +46,7 @@ Texts = dict[str, str]
 
 
 LOOKED_UP = "session_id"
-"""The one personal text that can be searched for: its salted hash stands beside a blinded name."""
+"""The one personal text that can be searched for: stored as a salted hash plus a blinded name."""
 BLIND = "blind"
 
 
@@ -70,7 +69,7 @@ def set_apart(
 def open_body(
     stored: str, body_hash: str, subject: str, sealed: object | None, key: bytes | None
 ) -> dict[str, Any]:
-    """``set_apart`` undone, as far as ``sealed`` (what :func:`encrypt` gave) and ``key`` are there; see
+    """Reverses ``set_apart`` if ``sealed`` (from :func:`encrypt`) and ``key`` are available; otherwise see
     ``UNREADABLE``. Raises LogIntegrityError like :func:`fill_in`."""
     if sealed is None:
         return _without_texts(stored, ERASED)
@@ -80,8 +79,8 @@ def open_body(
 
 
 def fill_in(stored: str, salt: bytes, texts: Texts) -> dict[str, Any]:
-    """``set_apart`` undone. Raises LogIntegrityError when ``stored`` has the salted hashes of other texts, or
-    of one more."""
+    """Reverses ``set_apart``. Raises LogIntegrityError if the salted hashes in ``stored`` are not exactly
+    those of ``texts``."""
     body: dict[str, Any] = msgspec.json.decode(stored)
     if len(texts) != stored.count(f'"{SEALED}":"{SALTED_TAG}'):
         raise _otherwise()
@@ -125,7 +124,7 @@ def _otherwise() -> LogIntegrityError:
 
 
 class _Held(Record, frozen=True, kw_only=True):
-    """What is encrypted; ``salt`` in base64."""
+    """The plaintext; ``salt`` in base64."""
 
     salt: bytes
     texts: Texts
@@ -137,13 +136,13 @@ def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str)
 
     nonce = os.urandom(NONCE_BYTES)
     plain = msgspec.json.encode({"salt": base64.b64encode(salt).decode(), "texts": texts})
-    # A claim's text and the reasons of its verdicts repeat each other: a third is left.
+    # A claim's text and its verdicts' reasons repeat each other, so this shrinks to a third.
     return nonce + AESGCM(key).encrypt(nonce, zlib.compress(plain, 1), _bound(body_hash, subject))
 
 
 def decrypt(sealed: object, key: bytes, body_hash: str, subject: str) -> tuple[bytes, Texts]:
-    """The entry's salt and texts. Raises LogIntegrityError when they are not what was encrypted under
-    ``key``; whoever has that can encrypt others, which :func:`fill_in` finds."""
+    """The entry's salt and texts. Raises LogIntegrityError if they were not encrypted under ``key``; a holder
+    of the key can encrypt other texts, which :func:`fill_in` detects."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -158,7 +157,7 @@ def decrypt(sealed: object, key: bytes, body_hash: str, subject: str) -> tuple[b
 
 
 def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
-    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer."""
+    """By JSON pointer, each text with the salt that opens it, and no other, to a stranger."""
     salts = field_salts(salt, len(texts))
     return {path: (own, text) for (path, text), own in zip(texts.items(), salts, strict=True)}
 

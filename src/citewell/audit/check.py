@@ -1,10 +1,10 @@
-"""A home's log, checked with all that a home has: the checker's own findings, evidence, prompts.
+"""Checks a home's log with everything the home has: the independent checker, plus evidence and prompts.
 
-In: a connection to a log; people's keys, the evidence store and the hashes of today's prompt files when they
-are at hand. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is
-added: each personal text against its salted hash, each quote and each ingested text against the stored
-evidence, each prompt file against the last sealed configuration, personal texts that are gone without an
-entry that says why. All of it rests on entries that are what was sealed, and on no others.
+In: a connection to a log; if available, people's keys, the evidence store and the hashes of the current
+prompt files. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, extended by
+these checks: each personal text against its salted hash, each quote and ingested text against the stored
+evidence, each prompt file against the last sealed configuration, and personal texts missing without an entry
+that explains it. All of this uses only entries that match what was sealed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["CheckReport", "Finding", "check_log"]
 
 KeyOf = Callable[[str], bytes | None]
-"""The key behind a pseudonym, None where it is not at hand."""
+"""The key of a pseudonym, None if it is not available."""
 NameOf = Callable[[str], str]
-"""Who a pseudonym stands for, "" where that is not known any more."""
+"""The name behind a pseudonym, "" if it is no longer known."""
 
 
 def check_log(
@@ -49,8 +49,8 @@ def check_log(
     key: str = "",
     outside: Sequence[str] = (),
 ) -> CheckReport:
-    """``prompts`` maps each prompt file's name to its hash today, in this ``release`` of Citewell: when
-    another one sealed the last configuration its files are not these. ``key`` and ``outside`` as in
+    """``prompts`` maps each prompt file's name to its current hash, in this ``release`` of Citewell; they are
+    not compared if another release sealed the last configuration. ``key`` and ``outside`` as in
     :func:`citewell.audit.checker.check`.
     """
     contents = _Contents(rows, keys, names, evidence)
@@ -84,7 +84,7 @@ def check_log(
 
 @dataclass(frozen=True)
 class _Configured:
-    """A sealed configuration; ``seq`` is 0 where there is none."""
+    """A sealed configuration; ``seq`` is 0 if there is none."""
 
     seq: int = 0
     release: str = ""
@@ -92,7 +92,7 @@ class _Configured:
 
 
 class _Contents:
-    """What sound entries say, against everything that can be derived from it or that it leans on."""
+    """Compares intact entries with everything derived from them and everything they rely on."""
 
     def __init__(
         self, rows: Rows, keys: KeyOf | None, names: NameOf | None, evidence: EvidenceStore | None
@@ -110,7 +110,7 @@ class _Contents:
             return
         if subject:
             self.findings += self.private.look_at(row)
-        # A record's own request leads to it, and no other does.
+        # Only a record's own request may lead to it.
         listed = [request for _, request in self._requests.of(seq)]
         if kind not in RECORDS and listed:
             self.findings.append(Finding("side-table", seq, f"table requests lists it as {listed[0]!r}"))
@@ -134,7 +134,7 @@ class _Contents:
             self.findings.append(Finding("edited", seq, f"its body is not a valid {kind}: {error!r}"))
 
     def withheld(self) -> Iterator[Finding]:
-        """Personal texts that are gone, and no entry says why."""
+        """Personal texts missing without an entry that explains it."""
         for seq, subject in self.private.gone:
             if subject not in self.erased:
                 yield Finding(
@@ -143,12 +143,12 @@ class _Contents:
 
 
 _NAMING = (*RECORDS, *(EntryKind.WITHDRAWAL, EntryKind.SHARE, EntryKind.READ))
-"""Kinds of entries that stand under whom they name."""
+"""Kinds of entries whose subject is the person they name."""
 _READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASURE))
 
 
 class _Private:
-    """The personal texts beside the entries, each against the salted hash that was sealed of it."""
+    """The personal texts of the entries, each compared with its sealed salted hash."""
 
     def __init__(self, rows: Rows, keys: KeyOf | None, names: NameOf | None) -> None:
         self._beside = _Beside(rows.execute("SELECT seq, subject, sealed FROM private ORDER BY seq"))
@@ -160,7 +160,7 @@ class _Private:
         self.gone: list[tuple[int, str]] = []
 
     def look_at(self, row: Row) -> Iterator[Finding]:
-        """At those of a sound entry about somebody."""
+        """Checks the texts of an intact entry about a person."""
         seq, kind, _, subject, text, body_hash = row
         stored = self._beside.of(seq)
         if not stored:
@@ -182,7 +182,7 @@ class _Private:
             yield Finding("edited", seq, "its personal texts are not the ones that were sealed")
 
     def _named_otherwise(self, seq: int, subject: str, body: dict[str, Any]) -> Iterator[Finding]:
-        """Where the keys give the person another name than the entry has, once a person."""
+        """A finding if the keys name the person differently than the entry; one per person."""
         sealed = str(body.get("user") or body.get("reader") or "")
         held = self._names(subject) if self._names is not None else ""
         if held and held != asker(sealed, str(body.get("session_id") or "")):
@@ -191,7 +191,7 @@ class _Private:
             yield Finding("subject", seq, reason)
 
     def unopened(self, erased: Collection[str]) -> Iterator[str]:
-        """What was not looked at, but for those of people who were erased."""
+        """Texts that could not be checked, except those of erased people."""
         people = [subject for subject in self._shut if subject not in erased]
         if people:
             entries = sum(self._shut[subject] for subject in people)
@@ -208,14 +208,14 @@ class _Private:
 
 
 class _Beside:
-    """Rows of another table in the order of the entries they speak of, walked once along with the log."""
+    """Rows of another table in the order of the entries they refer to, read once along with the log."""
 
     def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
 
     def of(self, seq: int) -> list[tuple[Any, ...]]:
-        """Those of entry ``seq``; those of entries that were passed over are let go."""
+        """The rows of entry ``seq``; rows of skipped entries are dropped."""
         found = []
         while self._next is not None and isinstance(self._next[0], int | float) and self._next[0] <= seq:
             if self._next[0] == seq:
@@ -225,7 +225,7 @@ class _Beside:
 
 
 def _prompts(sealed: _Configured, prompts: Mapping[str, str]) -> Iterator[Finding]:
-    """The last configuration entry names every prompt file's hash; a legitimate change adds an entry."""
+    """Compares prompt files with the last configuration entry; a legitimate change adds an entry."""
     for name, digest in sorted(sealed.prompts.items()):
         if prompts.get(name) != digest:
             found = f"has {prompts[name]}" if name in prompts else "is gone"
@@ -234,7 +234,7 @@ def _prompts(sealed: _Configured, prompts: Mapping[str, str]) -> Iterator[Findin
 
 
 class _Sources:
-    """The stored documents that entries lean on; each version is read once."""
+    """The stored documents that entries rely on; each version is read once."""
 
     def __init__(self, evidence: EvidenceStore | None) -> None:
         self._evidence = evidence
@@ -252,7 +252,7 @@ class _Sources:
         for claim in body["claims"]:
             for citation in claim["citations"]:
                 verdict = citation["verdict"] or claim["verdict"]
-                # A quote that is somebody's own text is sealed apart; its place is still in the evidence.
+                # A quote that is personal text is sealed separately; its span is still in the evidence.
                 if verdict["status"] == Status.BROKEN.value or type(citation["quote"]) is dict:
                     continue
                 text = self._text(citation["document_id"], citation["document_version"])
@@ -264,7 +264,7 @@ class _Sources:
                     yield Finding("evidence", seq, reason)
 
     def texts(self) -> Iterator[Finding]:
-        """Each text that an ingest entry committed to, against what is stored now."""
+        """Compares each text that an ingest entry committed to with what is stored now."""
         if self._evidence is None:
             return
         for (document_id, version), (seq, digest) in self._committed.items():

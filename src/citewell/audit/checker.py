@@ -1,16 +1,15 @@
-"""Derives a log again and names what does not fit. Written to be read by an auditor, and run without the
-writer.
+"""Recomputes a log and reports what does not match. Written for auditors to read and run without the writer.
 
 In: a log (a SQLite file, or an export), the public key, and any checkpoints kept outside. Out: a
 :class:`CheckReport` whose findings name kinds of tampering: edited, deleted, inserted, reordered, duplicated,
-truncated, rolled-back, rewritten, withheld, and what is wrong with tree, checkpoint, signature or expiry.
+truncated, rolled-back, rewritten, withheld, and errors in tree, checkpoint, signature or expiry.
 
 Imports the standard library, ``identity``, ``merkle``, and ``cryptography`` for signatures; without that, or
 without a key, it says "signature not checked" and the log does not pass.
 
 What a checkpoint proves: signed by the log's key, it fixes every entry up to its size. What it cannot prove
-alone: that the key's owner did not write another log and sign that. Only a checkpoint that *left the owner's
-hands* before the tampering shows it; hence ``outside``.
+alone: that the key's owner did not write and sign another log. Only a checkpoint that *left the owner's
+hands* before the tampering shows that; hence ``outside``.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from citewell.audit.tampering import Finding, Row, Standing, derive, explain
 from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
 
 _KEY_ENTRY = "key"
-"""The kind of the entries by which one signing key hands over to the next."""
+"""The kind of entry that hands over from one signing key to the next."""
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """``ok``: no findings; ``size``: how many entries; ``skipped``: what was not looked at; ``notes``: no
-    faults.
+    """``ok``: no findings; ``size``: the number of entries; ``skipped``: what was not checked; ``notes``:
+    remarks that are not faults.
     """
 
     ok: bool
@@ -45,26 +44,26 @@ class CheckReport:
 
 
 class Source(Protocol):
-    """A log to check; everything as stored, in order, nothing made good. What is not of its type fits no
+    """A log to check; everything as stored, in order, nothing repaired. Values of the wrong type match no
     leaf."""
 
     def entries(self) -> Iterable[Row]: ...
 
     def hashes(self, level: int) -> Iterable[tuple[int, bytes]]:
-        """(place, hash) of a tile level, by place; level 0 are the leaves."""
+        """(place, hash) of a tile level, by place; level 0 holds the leaves."""
         ...
 
     def newest(self) -> str:
-        """The newest checkpoint, "" when there is none."""
+        """The newest checkpoint, "" if there is none."""
         ...
 
     def left_behind(self, size: int) -> str:
-        """What the store still holds of entries after ``size``; "" for nothing."""
+        """What the store still holds of entries after ``size``, in words; "" for nothing."""
         ...
 
 
 class RowsSource:
-    """Over anything with ``execute`` that holds the log's tables: a SQLite connection, a transaction."""
+    """Reads from anything with ``execute`` over the log's tables: a SQLite connection, a transaction."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
@@ -97,10 +96,10 @@ class RowsSource:
 
 
 class ExportSource:
-    """Over a folder that `citewell audit export` wrote: tlog-tiles, and the bodies beside them."""
+    """Reads a folder written by `citewell audit export`: tlog-tiles and the bodies."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ValueError for a folder that holds no export."""
+        """Raises ValueError for a folder without an export."""
         self._folder = folder
         text = self.newest()
         if not text:
@@ -111,7 +110,7 @@ class ExportSource:
         for number in range(-(-self._size // TILE)):
             width = min(TILE, self._size - number * TILE)
             leaves = read_bundle((self._folder / bundle_path(number, width)).read_bytes())
-            # Bytes: a text may hold what Unicode, not JSON, calls the end of a line.
+            # Bytes: a text may contain what Unicode, but not JSON, considers a line break.
             bodies = (self._folder / bodies_path(number)).read_bytes().removesuffix(b"\n").split(b"\n")
             if not len(leaves) == len(bodies) == width:
                 raise ValueError(f"bundle {number} of the export is incomplete")
@@ -141,7 +140,7 @@ class ExportSource:
 
 
 def _typed(row: Sequence[Any]) -> Row:
-    """A database, or an export, may hold anything in any column."""
+    """Enforces types: a database or an export may hold anything in any column."""
     seq, kind, timestamp, subject, body, body_hash = row
     return (
         seq if type(seq) is int else 0,
@@ -154,19 +153,19 @@ def _typed(row: Sequence[Any]) -> Row:
 
 
 def _text(value: object) -> str:
-    """No text of an entry begins with NUL."""
+    """A non-string becomes a text starting with NUL, as no text of an entry does."""
     return value if type(value) is str else f"\0{type(value).__name__}"
 
 
 Visit = Callable[[Row], None]
-"""Called with each entry that is what was sealed, in order; its body is None where that was taken out."""
+"""Called with each entry that matches its leaf, in order; its body is None if it was removed."""
 
 
 def check(
     source: Source, *, key: str = "", outside: Sequence[str] = (), visit: Visit | None = None
 ) -> CheckReport:
-    """``key`` are published verifier keys, one a line; ``outside`` are checkpoints that others kept, one or
-    several in a text."""
+    """``key`` holds published verifier keys, one per line; ``outside`` checkpoints that others kept, one or
+    more per text."""
     findings: list[Finding] = []
     notes: list[str] = []
     skipped: list[str] = []
@@ -179,7 +178,7 @@ def check(
     _upper_levels(source, roots, findings)
     newest = _own_checkpoint(source, roots, size, trusted, findings)
     _against(outside, source, roots, newest, trusted, findings)
-    # Where a finding has its entry already, what lies beyond the end is its consequence.
+    # If a finding already names an entry, whatever lies beyond the end is its consequence.
     if not any(found.seq for found in findings):
         findings += _cut(source, len(sealed), key, trusted)
     if not outside:
@@ -195,7 +194,7 @@ def check(
 
 
 def _leaves(source: Source, findings: list[Finding]) -> list[bytes]:
-    """The leaf hashes that the tree was made of."""
+    """The leaf hashes that the tree was built from."""
     leaves: list[bytes] = []
     for place, digest in source.hashes(0):
         if place != len(leaves) or len(digest) != 32:
@@ -213,7 +212,7 @@ def _walk(
     findings: list[Finding],
     visit: Visit | None,
 ) -> tuple[int, bool]:
-    """How many entries there are, and whether each is the leaf of its place."""
+    """The number of entries, and whether each matches the leaf at its place."""
     size, whole, latest, backward = 0, True, "", 0
     expiries = Expiries()
     for row in source.entries():
@@ -242,7 +241,7 @@ def _walk(
 
 
 class _Roots:
-    """Roots over the stored leaves, at any size, each made once."""
+    """Roots over the stored leaves, at any size, each computed once."""
 
     def __init__(self, leaves: list[bytes]) -> None:
         self.leaves = leaves
@@ -262,7 +261,7 @@ class _Roots:
 
 
 def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> None:
-    """The stored roots of full tiles are those that the leaves give."""
+    """Compares the stored roots of full tiles with those computed from the leaves."""
     level = 1
     expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
     while True:
@@ -283,7 +282,7 @@ def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> Non
 def _own_checkpoint(
     source: Source, roots: _Roots, size: int, trusted: Trusted, findings: list[Finding]
 ) -> Checkpoint | None:
-    """The newest checkpoint, when it is this log's and holds."""
+    """The newest checkpoint, if it is valid for this log."""
     text = source.newest()
     if not text:
         if size or roots.leaves:
@@ -315,7 +314,7 @@ def _against(
     trusted: Trusted,
     findings: list[Finding],
 ) -> None:
-    """Checkpoints that somebody kept, against the log as it is now."""
+    """Compares checkpoints kept outside with the current log."""
     kept_outside = (one for text in outside for one in checkpoints_in(text))
     readable = [_readable(one, trusted, findings, "the outside checkpoint") for one in kept_outside]
     size, agreed = len(roots.leaves), 0
@@ -341,8 +340,8 @@ def _against(
 
 
 def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Finding]:
-    """Entries at the end that the log itself, or the published keys, still tell of. Nothing to check is not a
-    pass."""
+    """Missing entries at the end, as shown by the rest of the log or the published keys. An empty log with a
+    published key does not pass."""
     trace = source.left_behind(size)
     if trace:
         yield Finding("truncated", size + 1, f"the log ends at entry {size}, but {trace}")
@@ -362,7 +361,7 @@ def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Find
 
 
 def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
-    """Entries at the end that a checkpoint from outside says there were."""
+    """Missing entries at the end, as shown by an outside checkpoint."""
     said = f"the outside checkpoint covers {wanted} entries"
     if wanted - size == 1:
         return Finding("deleted", size + 1, f"the last entry is gone: {said}")
@@ -383,6 +382,6 @@ def _readable(text: str, trusted: Trusted, findings: list[Finding], what: str) -
     if fault:
         kind = "signature" if fault.startswith(NOT_CHECKED) else "checkpoint"
         findings.append(Finding(kind, 0, f"{what}: {fault}"))
-        # What it says can still be compared; it does not pass either way.
+        # Its contents can still be compared; it does not pass either way.
         return found if kind == "signature" else None
     return found

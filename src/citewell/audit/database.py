@@ -1,7 +1,7 @@
-"""What the log asks of a database: one writer at a time, snapshots to read, and the same SQL over each.
+"""What the log requires of a database: one writer at a time, snapshot reads, and the same SQL everywhere.
 
-SQL is written with ``?`` for parameters; an implementation for another style replaces them. Implemented for
-SQLite in :mod:`citewell.audit.sqlite`. Knows nothing about what is stored.
+SQL uses ``?`` for parameters; implementations translate it if necessary. Implemented for SQLite in
+:mod:`citewell.audit.sqlite`. Independent of what is stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Row = tuple[Any, ...]
 
 
 class Cursor(Protocol):
-    """What a statement gave."""
+    """The result of a statement."""
 
     def fetchone(self) -> Row | None: ...
 
@@ -39,23 +39,23 @@ class Database(Protocol):
     types: Mapping[str, str]
 
     def reading(self) -> AbstractContextManager[Rows]:
-        """One snapshot. Any thread may read while another writes. Raises AbandonedError where nobody waits
+        """One snapshot. Any thread may read while another writes. Raises AbandonedError if nobody is waiting
         any more (:func:`citewell.core.metering.must_go_on`)."""
         ...
 
     def writing(self) -> AbstractContextManager[Rows]:
-        """The only writer of all processes until the block ends: then durable, or nothing was written.
+        """The only writer of all processes until the block ends; its writes are then durable, or none are.
 
         Raises LogError, whose hint says what to do.
         """
         ...
 
     def tables(self, rows: Rows) -> set[str]:
-        """The names of the tables that are there."""
+        """The names of the existing tables."""
         ...
 
     def overwrite(self) -> None:
-        """After it, what was deleted stands in no file of this database any more. Raises LogError."""
+        """Removes deleted data from every file of this database. Raises LogError."""
         ...
 
     def close(self) -> None: ...

@@ -1,12 +1,11 @@
-"""What one line of the log is and how it is committed to.
+"""What a log entry is and how the tree commits to it.
 
-An entry is a *leaf* and a *body* that stands beside it. The leaf is the RFC 8785 JSON of ``body`` (the tagged
-hash of the stored body), ``format``, ``kind``, ``seq``, ``subject`` and ``timestamp``; the tree is made of
-the leaves' RFC 6962 hashes. So a body can be taken out (retention) while leaf, tree and counts stay as they
-were. The stored body is canonical JSON in which every personal text is a salted hash (see
-:mod:`citewell.audit.bodies`); the body's bytes are hashed as they are stored, so that checking needs no
-second serialisation and a body that merely *means* the same is still found out. Knows nothing about storage,
-trees or keys.
+An entry is a *leaf* and a separate *body*. The leaf is the RFC 8785 JSON of ``body`` (the tagged hash of the
+stored body), ``format``, ``kind``, ``seq``, ``subject`` and ``timestamp``; the tree is built from the leaves'
+RFC 6962 hashes. So a body can be removed (retention) while leaf, tree and counts stay the same. The stored
+body is canonical JSON in which every personal text is a salted hash (see :mod:`citewell.audit.bodies`); its
+bytes are hashed as stored, so that checking needs no second serialisation and a body that merely *means* the
+same is still detected. Independent of storage, trees and keys.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ import msgspec
 from citewell.core.records import Record
 
 FORMAT = 1
-"""Of the leaf. A later format adds a number here and a branch where leaves are read, never a rewrite."""
+"""The leaf format. A later one adds a number here and a branch where leaves are read, never a rewrite."""
 
 
 class EntryKind(StrEnum):
-    """``answer`` and ``error`` hold an AuditRecord; the others hold what happened to the home."""
+    """``answer`` and ``error`` hold an AuditRecord; the others hold events of the home."""
 
     ANSWER = "answer"
     ERROR = "error"
@@ -44,11 +43,11 @@ class EntryKind(StrEnum):
 
 
 COLUMNS = "seq, kind, timestamp, subject, body, body_hash"
-"""Of table ``entries``, in the order they are read and written."""
+"""The columns of table ``entries``, in the order they are read and written."""
 
 
 def only(kind: EntryKind) -> str:
-    """Written out, not a parameter: only so is the index by kind, which leaves answers out, of use."""
+    """A literal, not a parameter, so that the partial index by kind, which omits answers, can be used."""
     return f"kind = '{EntryKind(kind).value}'"
 
 
@@ -59,7 +58,7 @@ class Entry(Record, frozen=True, kw_only=True):
     """``seq`` from 1, without gaps; its leaf is number ``seq - 1`` of the tree.
 
     ``subject`` is the pseudonym of the person the entry is about ("" for none), ``body`` the stored JSON
-    text, None once its retention has ended; ``hash`` is the leaf's RFC 6962 hash, tagged.
+    text, None after its retention period; ``hash`` is the leaf's RFC 6962 hash, tagged.
     """
 
     seq: int
@@ -71,12 +70,12 @@ class Entry(Record, frozen=True, kw_only=True):
     hash: str
 
     def leaf(self) -> Leaf:
-        """What the tree holds of it."""
+        """The entry's leaf in the tree."""
         return leaf(self.seq, self.kind, self.timestamp, self.subject, self.body_hash)
 
 
 class Leaf(Record, frozen=True, kw_only=True):
-    """What the tree hashes. Members in the order of RFC 8785, so that encoding is canonical."""
+    """What the tree hashes. Fields are in RFC 8785 order, so that the encoding is canonical."""
 
     body: str
     format: int
@@ -86,10 +85,10 @@ class Leaf(Record, frozen=True, kw_only=True):
     timestamp: str
 
     def data(self) -> bytes:
-        """The bytes that the tree hashes and an export shows: canonical JSON."""
+        """The bytes that the tree hashes and an export contains: canonical JSON."""
         return msgspec.json.encode(self)
 
 
 def leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> Leaf:
-    """Of an entry of today's format."""
+    """The leaf of an entry in the current format."""
     return Leaf(body=body_hash, format=FORMAT, kind=kind, seq=seq, subject=subject, timestamp=timestamp)

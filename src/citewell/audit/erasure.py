@@ -1,9 +1,9 @@
-"""A person is forgotten: their key is destroyed, and what is left of their texts with it.
+"""Erases a person: destroys their key, and with it what is left of their texts.
 
 In: a person's name, and the stores that may hold their words outside the log. Out: two entries (ordered,
-done) that name the pseudonym alone. In the log and in every copy of it their texts were only ever encrypted
-under that key; the other stores drop what belongs to their requests. The log still verifies and the counts
-still hold: leaves commit to salted hashes. Knows nothing about what the other stores are.
+done) that name only the pseudonym. The log and all its copies hold their texts only encrypted under that key;
+the other stores drop what belongs to their requests. The log still verifies and the counts still hold, since
+leaves commit to salted hashes. Independent of what the other stores are.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ ORDERED, DONE = "ordered", "done"
 
 
 Forget = Callable[[str, Collection[str]], int]
-"""Overwrites what a store beside the log holds of a person and of these requests; how many things that
-were."""
+"""Overwrites what another store holds of a person and of these requests; returns the number of items."""
 
 
 class Erasure(Record, frozen=True, kw_only=True):
-    """``subject`` is the pseudonym that is left; ``forgotten`` counts by store."""
+    """``subject`` is the pseudonym that remains; ``forgotten`` counts items by store."""
 
     subject: str
     entries: int
@@ -37,14 +36,14 @@ class Erasure(Record, frozen=True, kw_only=True):
 
 
 def erase(log: Log, person: str, stores: Mapping[str, Forget] = {}) -> Erasure:
-    """``person`` is a user, or the name that :func:`citewell.audit.keys.asker` has for a session.
+    """``person`` is a user, or the name that :func:`citewell.audit.keys.asker` returns for a session.
 
-    Erasures that were cut short are finished first; one of them is given where it was this person's.
+    Interrupted erasures are finished first; if one of them was this person's, it is returned.
 
-    Raises UsageError for somebody the log does not know, whatever a store raises: then the same call goes on.
+    Raises UsageError for an unknown person, and whatever a store raises: the same call then resumes.
     """
     left = _left(log)
-    # Asked before it is done: after it nobody can tell who they were.
+    # Looked up first: afterwards nobody can tell who they were.
     own = {told["subject"] for told in left if person and log.keys.name(told["subject"]) == person}
     finished = [_finish(log, told, stores) for told in left]
     known = log.keys.find(person) if person else None
@@ -66,7 +65,7 @@ def erase(log: Log, person: str, stores: Mapping[str, Forget] = {}) -> Erasure:
 
 
 def _left(log: Log) -> list[dict[str, Any]]:
-    """What was ordered and never done, in order."""
+    """Erasures that were ordered but never done, in order."""
     ordered: dict[str, dict[str, Any]] = {}
     for entry in log.entries(EntryKind.ERASURE):
         told = log.body(entry)
@@ -78,15 +77,15 @@ def _left(log: Log) -> list[dict[str, Any]]:
 
 
 def _finish(log: Log, told: Mapping[str, Any], stores: Mapping[str, Forget]) -> Erasure:
-    """From wherever it ended before: each step does nothing where there is nothing left to do."""
+    """Resumes where it stopped: each step does nothing if there is nothing left to do."""
     subject = told["subject"]
-    # Once the key is gone nobody has the name any more, and the stores have forgotten it.
+    # Once the key is gone the name is unknown, and the stores have already forgotten it.
     person = log.keys.name(subject) or subject
     requests = _requests(log, subject)
     forgotten = {name: forget(person, requests) for name, forget in stores.items()}
-    # After the stores, because without the key nobody could tell what was theirs.
+    # After the stores: without the key nobody could tell what was theirs.
     log.keys.destroy(person)
-    # What a server was answering meanwhile; after this it is somebody new who asks.
+    # Requests that a server answered meanwhile; from now on the asker counts as a new person.
     if late := _requests(log, subject) - requests:
         for name, forget in stores.items():
             forgotten[name] += forget(person, late)
@@ -98,7 +97,7 @@ def _finish(log: Log, told: Mapping[str, Any], stores: Mapping[str, Forget]) -> 
 
 
 def _requests(log: Log, subject: str) -> set[str]:
-    """What they asked."""
+    """The ids of their requests."""
     return {body["request_id"] for kind, body in _bodies(log, subject) if kind in RECORDS}
 
 

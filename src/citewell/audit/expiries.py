@@ -1,7 +1,7 @@
-"""What may expire, and whether the log's expiry entries keep to it.
+"""What may expire, and whether the log's expiry entries comply.
 
-In: the sound entries of a log, in order. Out: findings: an expiry that names what may not expire, content
-that is gone and no expiry says why. Part of the checker: standard library only.
+In: the intact entries of a log, in order. Out: findings: an expiry of entries that may not expire, and
+content that is gone without an expiry. Part of the checker: standard library only.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ CLASSES: Mapping[str, tuple[str, ...]] = {
     "feedback": ("feedback", "evaluation"),
     "notices": ("notice", "recheck", "recall"),
 }
-"""What belongs together. Kinds in no class (ingest, configuration, keys, erasure, expiry) are what the
-log is checked by, and stay."""
+"""Retention classes. Kinds in no class (ingest, configuration, keys, erasure, expiry) are needed to check
+the log and never expire."""
 _MAY_EXPIRE = tuple(kind for kinds in CLASSES.values() for kind in kinds)
 _EXPIRY, _MOST = "expiry", "answer"
 
 
 def entries_named(body: Any) -> list[int]:
-    """The entries whose content an expiry says is gone. Raises ValueError for a body that is no expiry."""
+    """The entries whose content an expiry removed. Raises ValueError for a body that is not an expiry."""
     named = body.get("entries") if isinstance(body, dict) else None
     records = body.get("records") if isinstance(body, dict) else None
     if not isinstance(named, list) or not isinstance(records, list):
@@ -40,11 +40,11 @@ def entries_named(body: Any) -> list[int]:
 
 
 class Expiries:
-    """Shown every sound entry in order, then asked what is wrong."""
+    """Visits every intact entry in order, then reports the findings."""
 
     def __init__(self) -> None:
         self._kinds: dict[int, str] = {}
-        """Of all but answers, which are most of a log."""
+        """Omits answers, which are most of a log."""
         self._named: set[int] = set()
         self._bare: list[int] = []
         self._wrong: list[Finding] = []

@@ -1,9 +1,9 @@
-"""The log as a folder of files that anybody's tools read: C2SP tlog-tiles, with the bodies beside the leaves.
+"""Exports the log as files in an open format: C2SP tlog-tiles, plus the bodies.
 
-In: a log. Out: ``checkpoint``, ``keys.pub``, hash tiles, entry bundles and ``bodies/`` as
-:mod:`citewell.audit.tiles` lays them out; a folder that holds an earlier export of the same log is brought up
-to date, its full tiles are not written again. Personal texts stay behind: bodies are exported as they are
-sealed. Checked by ``python -m citewell.audit FOLDER``, which needs no home.
+In: a log. Out: ``checkpoint``, ``keys.pub``, hash tiles, entry bundles and ``bodies/`` in the layout of
+:mod:`citewell.audit.tiles`; an earlier export of the same log in the folder is updated without rewriting full
+tiles. Personal texts are not exported: bodies are written as sealed. Checked by ``python -m citewell.audit
+FOLDER``, which needs no home.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def export(log: Log, folder: Path) -> int:
-    """How many entries the export holds. The checkpoint is written last: an export cut short has the old one.
+    """Returns the number of entries. The checkpoint is written last: an interrupted export has the old one.
 
-    Raises UsageError for a folder that holds another log, LogError when it cannot be written.
+    Raises UsageError for a folder with another log, LogError if it cannot be written.
     """
     text = log.checkpoint()
     newest = read_checkpoint(text)
@@ -45,7 +45,7 @@ def export(log: Log, folder: Path) -> int:
             held = read_checkpoint(there.read_text(encoding="utf-8"))
             with log.database.reading() as rows:
                 goes_on = held.origin == newest.origin and held.size <= newest.size
-                # The same name is not enough: full tiles of another history would stay.
+                # The same origin is not enough: full tiles of another history would stay.
                 goes_on = goes_on and stored_tree(rows, newest.size).root(held.size) == held.root
             if not goes_on:
                 raise UsageError(
@@ -79,7 +79,7 @@ def _entries(rows: Rows, size: int, folder: Path) -> None:
     for number in range(-(-size // FULL)):
         first = number * FULL + 1
         width = min(FULL, size - number * FULL)
-        # Bodies are written again: retention may have taken some out since.
+        # Bodies are rewritten: retention may have removed some since.
         found = rows.execute(
             "SELECT seq, kind, timestamp, subject, body_hash, body FROM entries"
             " WHERE seq >= ? AND seq < ? ORDER BY seq",

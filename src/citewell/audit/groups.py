@@ -1,8 +1,8 @@
-"""Threads that wait at the same time are served together (group commit), one group at a time.
+"""Group commit: threads that wait at the same time are served together, one group at a time.
 
-In: an item from each thread, and what to do with a group of them. Out: each thread goes on when its item is
-in a group that is done. Nobody waits for company: whoever comes first begins at once, and those who come
-meanwhile are the next group, led by one of them. Knows nothing about what is done.
+In: an item from each thread, and a function that serves a group. Out: each thread continues once its group is
+done. No thread waits for a group to fill: the first starts at once, and those that arrive meanwhile form the
+next group, led by one of them. Independent of what is done.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 class Groups(Generic[T]):
-    """``serve`` gets at most ``most`` items, in the order they came, in the thread of one that waits; it
-    tells each item its outcome, and raises nothing but what ends that thread."""
+    """``serve`` gets at most ``most`` items, in order of arrival, in one of the waiting threads; it reports
+    to each item its outcome, and raises only what ends that thread."""
 
     def __init__(self, serve: Callable[[list[T]], None], most: int) -> None:
         self._serve, self._most = serve, most
@@ -26,7 +26,7 @@ class Groups(Generic[T]):
         self._busy = False
 
     def add(self, item: T) -> None:
-        """Returns when ``item`` was in a group that is done."""
+        """Returns once the group with ``item`` is done."""
         place = _Place(item)
         with self._turn:
             self._queue.append(place)
@@ -34,7 +34,7 @@ class Groups(Generic[T]):
             while not place.done:
                 self._wait_or_lead(place)
         except BaseException:
-            # Interrupted: its item goes, unless it is being served.
+            # Interrupted: withdraw the item unless it is being served.
             with self._turn, suppress(ValueError):
                 self._queue.remove(place)
             raise

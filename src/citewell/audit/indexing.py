@@ -1,10 +1,10 @@
-"""Makes the tables for questions of the log: brings them up to it, and compares them with it.
+"""Brings the search tables up to date with the log, and compares them with it.
 
-In: a log and its :class:`Postings`, or their database as somebody may have left it. Out: the tables at the
-log's end; or a finding for each table whose rows are not those that the log gives. A log that is not the one
-the tables were made of (restored, rolled back, another) is noticed by its leaf, and everything is made anew.
-Records whose content has expired keep their profile, which the expiry entry holds; their keys went with the
-content. Knows nothing about questions.
+In: a log and its :class:`Postings`, or their database in any state. Out: the tables at the log's end; or a
+finding for each table whose rows do not follow from the log. If the tables were built from another log
+(restored, rolled back, replaced), the leaf reveals it and everything is rebuilt. Records whose content has
+expired keep their profile, which the expiry entry holds; their keys went with the content. Independent of
+queries.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from citewell.audit.log import Log
 
 _BATCH = 1_000
-"""Entries a transaction."""
+"""Entries per transaction."""
 _ANEW = 20_000
-"""From so many entries on an empty index is filled in one go, sorted."""
+"""Above this many entries, an empty index is built in one sorted pass."""
 
 
 def follow(log: Log, postings: Postings) -> int:
-    """How many entries were taken in. Raises LogError; the tables then stand where they stood."""
+    """Returns the number of entries added. Raises LogError; the tables then stay unchanged."""
     place = postings.place()
     size = log.size()
     if place.seq and not _same_log(log, place, size):
@@ -52,7 +52,7 @@ def follow(log: Log, postings: Postings) -> int:
     taken = 0
     for batch in _batches(log, place.seq):
         if not postings.add(batch, after=place.seq):
-            # Another process is at it: what it has taken in need not be taken in again.
+            # Another process is indexing too: skip what it has added.
             return taken + follow(log, postings)
         taken += batch.place.seq - place.seq
         place = batch.place
@@ -60,7 +60,7 @@ def follow(log: Log, postings: Postings) -> int:
 
 
 def _same_log(log: Log, place: Place, size: int) -> bool:
-    """Whether tables that stand at ``place`` were made of this log."""
+    """Whether tables that end at ``place`` were built from this log."""
     if place.seq > size:
         return False
     try:
@@ -70,8 +70,8 @@ def _same_log(log: Log, place: Place, size: int) -> bool:
 
 
 def _batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batch]:
-    """What the entries above ``after`` bring, up to ``until`` where it is given."""
-    kept = cache(profiles_kept)  # read when the first expired record is met
+    """The batches of the entries after ``after``, up to ``until`` if given."""
+    kept = cache(profiles_kept)  # read at the first expired record
     entries = takewhile(lambda entry: until is None or entry.seq <= until, log.entries(after=after))
     while some := list(islice(entries, _BATCH)):
         records: list[Indexed] = []
@@ -88,11 +88,11 @@ def _batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batc
 
 
 def profiles_kept(log: Log) -> dict[int, Profile]:
-    """By seq, what expiry entries keep of records whose content is gone. They hold ``profiles`` and
-    ``records``: pairs of a seq and the number of its profile."""
+    """By seq, the profiles that expiry entries keep of expired records. They hold ``profiles`` and
+    ``records``: pairs of a seq and the index of its profile."""
     found: dict[int, Profile] = {}
     for entry in log.entries(EntryKind.EXPIRY):
-        # What is no expiry hides nothing and stops no question: `check` names it.
+        # An invalid expiry hides nothing and stops no query; `check` reports it.
         with suppress(ValueError, LookupError, TypeError):
             body = msgspec.json.decode(entry.body or "null")
             entries_named(body)
@@ -108,7 +108,7 @@ def _expired(entry: Entry, kept: dict[int, Profile]) -> Facts | None:
 
 
 def _facts(entry: Entry) -> Facts | None:
-    """None for a body that is no record: `check` names such an entry, a question does not find it."""
+    """None for a body that is not a record: `check` reports such an entry, queries do not find it."""
     try:
         return facts_of(entry.kind, entry.timestamp, entry.subject, msgspec.json.decode(entry.body or ""))
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -116,7 +116,7 @@ def _facts(entry: Entry) -> Facts | None:
 
 
 def _flags(log: Log, body: dict[str, Any]) -> Iterator[Flagged]:
-    """What a user signalled about one record; a request that is not in this log flags nothing."""
+    """The flags that a user set on one record; none if the request is not in this log."""
     named = [body.get("signal"), body.get("flag"), *(body.get("flags") or ())]
     request = body.get("request_id")
     if not isinstance(request, str) or not any(named):
@@ -134,21 +134,21 @@ def _flags(log: Log, body: dict[str, Any]) -> Iterator[Flagged]:
 
 ANEW = "delete the search tables; the next query of the log rebuilds them"
 _BLOCK = 5_000
-"""Rows compared at a time."""
+"""Rows compared at once."""
 _LAST = 2**63
 _FACTS = "LEFT JOIN profiles f ON f.id = t.profile"
 _TABLES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("postings", "t.key, t.time, t.seq, f.facts", _FACTS, ("t.key", "t.time", "t.seq")),
     ("records", "t.time, t.seq, f.facts", _FACTS, ("t.time", "t.seq")),
     ("named", "t.seq, t.documents", "", ("t.seq",)),
-    # A few for each day: read in one go. Profiles have numbers of their own in each database.
+    # A few per day: read at once. Profile numbers differ between databases.
     ("tallies", "t.day, t.n, f.facts", _FACTS, ()),
 )
-"""Name, columns, join, and the columns that it is ordered by."""
+"""Name, columns, join, and the columns to order by."""
 
 
 def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
-    """Findings; and why nothing was looked at, "" where it was. Raises LogError."""
+    """Findings, and the reason if nothing was compared, else "". Raises LogError."""
     with tables.reading() as stored, tempfile.TemporaryDirectory(prefix="citewell-tables-") as folder:
         if "place" not in tables.tables(stored):
             return [], "there are no tables yet"
@@ -160,7 +160,7 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
         with closing(anew.database):
             try:
                 anew.rebuild(_batches(log, 0, until=seq))
-            except LogError as error:  # a full disk here is no tampering there
+            except LogError as error:  # a full disk is not tampering
                 return [], f"they could not be recomputed: {error}"
             with anew.database.reading() as derived:
                 return list(_findings(log, derived, stored)), ""
@@ -169,7 +169,7 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
 def _findings(log: Log, derived: Rows, stored: Rows) -> Iterator[Finding]:
     for name, columns, join, order in _TABLES:
         statement = f"SELECT {columns} FROM {name} t {join}"
-        # A flag stays where it was raised by somebody whose words have gone since.
+        # A flag stays even after the feedback that set it has expired.
         flags_may_stay = name == "postings" and _feedback_has_expired(log)
         missing, more, first = 0, 0, _LAST
         for expected, found in _blocks(derived, stored, statement, order):
@@ -186,7 +186,7 @@ def _findings(log: Log, derived: Rows, stored: Rows) -> Iterator[Finding]:
 def _blocks(
     derived: Rows, stored: Rows, statement: str, order: Sequence[str]
 ) -> Iterator[tuple[set[Row], set[Row]]]:
-    """The rows of the same stretch of both, a stretch at a time."""
+    """The rows of both for the same key range, one range at a time."""
     if not order:
         yield set(derived.execute(statement).fetchall()), set(stored.execute(statement).fetchall())
         return

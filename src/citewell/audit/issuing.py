@@ -1,8 +1,8 @@
-"""Makes a receipt of an answer: from the log, its keys and its tree.
+"""Issues a receipt for an answer from the log, its keys and its tree.
 
-In: a log and a request id. Out: a :class:`citewell.audit.receipts.Receipt`, checked before it is handed over.
-Against an older checkpoint that an outsider kept, when one is given: then the receipt's origin can be told by
-them. Knows nothing about who may ask for it.
+In: a log, a request id and, optionally, an older checkpoint that an outsider kept, with which they can verify
+the receipt's origin. Out: a :class:`citewell.audit.receipts.Receipt`, checked before it is returned.
+Independent of who may ask for it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def issue(
 ) -> Receipt:
     """``with_user`` also opens who asked and with which rights; ``hashes_only`` opens nothing.
 
-    ``checkpoint`` is an earlier one of this log. Raises UsageError when the content has expired, or the
-    checkpoint is not of this log or older than the answer; LogIntegrityError when the log does not bear it
-    out.
+    ``checkpoint`` is an earlier one of this log. Raises UsageError if the content has expired, or if the
+    checkpoint is not of this log or is older than the answer; LogIntegrityError if the receipt does not
+    verify.
     """
     entry = log.get(request_id)
     if entry.body is None:
@@ -87,7 +87,7 @@ def issue(
 
 
 def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
-    """The size of the checkpoint, which must be of this tree and hold the entry."""
+    """The size of the checkpoint, which must belong to this tree and cover the entry."""
     try:
         found = read_checkpoint(note)
     except ValueError as error:
@@ -105,7 +105,7 @@ def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
 
 
 def _issuer(log: Log, note: str) -> str:
-    """The public keys that signed ``note``, one a line: the log's own, or those it handed over from."""
+    """The public keys that signed ``note``, one per line: the log's own, or earlier ones handed over from."""
     known = {key.split("+")[1]: key for key in log.keys.published().split() if key.count("+") >= 2}
     for entry in log.entries(EntryKind.KEY):
         if entry.body is None:
@@ -131,8 +131,8 @@ def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
 
 
 def _configuration(log: Log, answer: Entry, config_hash: str) -> Entry | None:
-    """The last sealed configuration before the answer that is the one it names: other processes may have
-    sealed theirs in between. None where none is; the receipt's check says so."""
+    """The last configuration sealed before the answer with the hash it names: other processes may have sealed
+    theirs in between. None if there is none; the receipt's check says so."""
     condition = f"{only(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC"
     for entry in log.select(condition, (answer.seq,)):
         if msgspec.json.decode(entry.body or "").get("config_hash") == config_hash:

@@ -1,8 +1,8 @@
-"""The keys of a log, in a folder apart from it: one per person, and the one that signs checkpoints.
+"""The keys of a log, in a separate folder: one per person, and the one that signs checkpoints.
 
-In: a folder. Out: each person's pseudonym and AES-256 key, made when first asked for and destroyed for good
-when asked to; the :class:`Signer` whose key is a file that only its owner may read. A copy of the log without
-this folder shows no personal text. Knows nothing about entries or trees.
+In: a folder. Out: each person's pseudonym and AES-256 key, created on first use and destroyed permanently on
+request; the :class:`Signer`, whose key is a file that only its owner may read. A copy of the log without this
+folder reveals no personal text. Independent of entries and trees.
 """
 
 from __future__ import annotations
@@ -33,18 +33,17 @@ _SESSION = "session\x00"
 
 
 def asker(user: str, session_id: str) -> str:
-    """Under which name whoever asked has a key; "" for nobody. A session is not the user of the same name."""
+    """The name under which an asker has a key; "" for nobody. A session never equals a user of that name."""
     return user or (session_id and _SESSION + session_id)
 
 
 def session_in(name: str) -> str:
-    """The session behind a name of :func:`asker`; "" where it is a user's."""
+    """The session behind a name from :func:`asker`; "" for a user's name."""
     return name.removeprefix(_SESSION) if name.startswith(_SESSION) else ""
 
 
 class Handover(NamedTuple):
-    """The entry of the log by which another key came into force, and both public keys; ``old`` is "" where
-    it was lost."""
+    """The log entry that put a new key in force, and both public keys; ``old`` is "" if it was lost."""
 
     seq: int
     old: str
@@ -52,8 +51,8 @@ class Handover(NamedTuple):
 
 
 def with_limits(published: str, handovers: Sequence[Handover]) -> str:
-    """Published keys, oldest first, each that was retired with the size up to which it counts: that of the
-    log before the entry that put the next one in force."""
+    """Published keys, oldest first, each retired one with the log size up to which it is valid: the size
+    before the entry that put the next one in force."""
     lines = [line.split() for line in published.splitlines() if line.strip()]
     for seq, old, new in handovers:
         place = next((number for number, words in enumerate(lines) if words[0] == new), 0)
@@ -71,11 +70,11 @@ class Subject(Record, frozen=True, kw_only=True):
 
 
 class FolderKeys:
-    """Those of a home; destroying a person's key erases the person. Safe to share between threads and
+    """The keys of a home; destroying a person's key erases the person. Safe to share between threads and
     processes. Raises LogError."""
 
     def __init__(self, folder: Path, *, origin: str = "", wait_s: float = 30.0) -> None:
-        """``origin`` names the log in its checkpoints; a random name when it is empty."""
+        """``origin`` names the log in its checkpoints; if empty, a random name is used."""
         if "+" in origin or any(letter.isspace() for letter in origin):
             raise LogError(f"{origin!r} cannot name a log", hint="use letters, digits, dots and slashes")
         self.folder, self.origin = Path(folder), origin
@@ -85,7 +84,7 @@ class FolderKeys:
         self._pepper = b""
 
     def subject(self, name: str) -> Subject:
-        """The person ``name``, made (and durable) when unknown. Raises LogError, ValueError for ""."""
+        """The person ``name``, created durably if unknown. Raises LogError, or ValueError for ""."""
         if not name:
             raise ValueError("a person needs a name")
         known = self.find(name)
@@ -98,24 +97,24 @@ class FolderKeys:
         return self.find(name) or self.subject(name)
 
     def find(self, name: str) -> Subject | None:
-        """The person ``name`` as known now; None when there was none or the key is destroyed."""
+        """The person ``name`` as known now; None if there is none or the key was destroyed."""
         row = self._look_up("SELECT id, key FROM subjects WHERE name = ?", name)
         return None if row is None else Subject(id=row[0], key=row[1])
 
     def key(self, subject_id: str) -> bytes | None:
-        """The key behind a pseudonym; None once it is destroyed."""
+        """The key of a pseudonym; None once it is destroyed."""
         row = self._look_up("SELECT key FROM subjects WHERE id = ?", subject_id)
         return None if row is None else bytes(row[0])
 
     def name(self, subject_id: str) -> str:
-        """Who a pseudonym stands for; "" once the key is destroyed."""
+        """The name behind a pseudonym; "" once the key is destroyed."""
         row = self._look_up("SELECT name FROM subjects WHERE id = ?", subject_id)
         return "" if row is None else str(row[0])
 
     def destroy(self, name: str) -> str:
-        """Destroys key, name and the link between them. The pseudonym that is left; "" for nobody.
+        """Destroys key, name and the link between them. Returns the pseudonym; "" for nobody.
 
-        Raises LogError while the key still stands in a file; the same call again goes on.
+        Raises LogError while the key is still in a file; calling it again resumes.
         """
         if not (self.folder / SUBJECTS).exists():
             return ""
@@ -123,12 +122,12 @@ class FolderKeys:
         if known is not None:
             with people.writing() as rows:
                 rows.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
-        # Also for nobody: the call before may have ended between the two.
+        # Even for nobody: an earlier call may have stopped between the two steps.
         people.overwrite()
         return known.id if known is not None else ""
 
     def blind(self, text: str) -> str:
-        """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""
+        """A name that only this folder's owner can link to ``text``: for lookups, not for reading."""
         if self._pepper:
             return keyed_hash(self._pepper, text)
         with self.people().writing() as rows:
@@ -139,28 +138,28 @@ class FolderKeys:
         return keyed_hash(self._pepper, text)
 
     def can_sign(self) -> bool:
-        """Whether there is a signing key, or what may become one: see :meth:`take_up`."""
+        """Whether there is a signing key, or a file that may become one: see :meth:`take_up`."""
         return any((self.folder / name).exists() for name in (SIGNING, NEXT))
 
     def signer(self) -> Signer:
-        """The key that signs, made on first use under the log's origin. Raises LogError."""
+        """The signing key, created on first use under the log's origin. Raises LogError."""
         path = self.folder / SIGNING
         if not path.exists():
             with _as_log_error(self.folder):
                 self._make_folder()
-                # Both are made together, so that one without the other is a loss.
+                # Both are created together, so that one without the other means a loss.
                 self.people()
                 made = Signer.fresh(self.origin or f"citewell.local/{secrets.token_hex(8)}")
                 with suppress(FileExistsError):
                     write_private(path, made.private_text())
         signer = Signer.read(path)
-        # Not only when it is made: whoever made it may have been killed before this.
+        # Always, not only when created: the creating process may have been killed before this.
         with _as_log_error(self.folder):
             self._publish(signer)
         return signer
 
     def next_signer(self, name: str) -> Signer:
-        """The key that :meth:`take_up` will put in force; what an abandoned handover left is replaced."""
+        """The key that :meth:`take_up` will put in force; replaces any left by an abandoned handover."""
         with _as_log_error(self.folder):
             (self.folder / NEXT).unlink(missing_ok=True)
             made = Signer.fresh(name)
@@ -168,17 +167,17 @@ class FolderKeys:
         return made
 
     def take_up(self, in_force: Callable[[Signer], bool]) -> Signer:
-        """The key for which ``in_force`` holds. Where that is the next one, it takes the old one's place, and
-        the old one is forgotten. Raises LogError when neither is it."""
+        """The key for which ``in_force`` holds. If that is the next one, it replaces the old one, which is
+        forgotten. Raises LogError if it holds for neither."""
         held = self._held(in_force)
         if held is None:
             if (self.folder / SIGNING).exists():
-                # Says what is wrong with it, where it cannot be read.
+                # Raises a specific error if it cannot be read.
                 Signer.read(self.folder / SIGNING)
             raise LogError(f"the key that signs the log is not in {self.folder}", hint=LOST_KEY)
         signer, name = held
         with _as_log_error(self.folder):
-            # No other key: who checks the log trusts those that are published.
+            # No other key: checkers of the log trust the published ones.
             self._publish(signer)
             if name == NEXT:
                 os.replace(self.folder / NEXT, self.folder / SIGNING)
@@ -186,13 +185,13 @@ class FolderKeys:
         return signer
 
     def _publish(self, signer: Signer) -> None:
-        """One more line of ``signing.pub``, which lists every key that ever signed, oldest first."""
+        """Adds a line to ``signing.pub``, which lists every key that ever signed, oldest first."""
         known = self.published().splitlines()
         if signer.public_text() not in [line.split()[0] for line in known if line.strip()]:
             self._write_published([*known, signer.public_text()])
 
     def retire(self, handovers: Sequence[Handover]) -> None:
-        """Says in ``signing.pub`` up to what size each key counts."""
+        """Writes to ``signing.pub`` up to what size each key is valid."""
         known = self.published()
         if known != (limited := with_limits(known, handovers)):
             with _as_log_error(self.folder):
@@ -207,15 +206,15 @@ class FolderKeys:
         sync_folder(self.folder)
 
     def published(self) -> str:
-        """The public keys that check what was signed, one a line, oldest first; "" when there are none. A key
-        that was retired is followed by ``until`` and the size up to which it counts."""
+        """The public keys for checking signatures, one per line, oldest first; "" if there are none. A
+        retired key is followed by ``until`` and the size up to which it is valid."""
         path = self.folder / PUBLISHED
         return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
     def back_up(self, folder: Path) -> None:
-        """Copies everything into a new folder that only its owner may read. Raises UsageError for an old one.
+        """Copies everything into a new folder that only its owner may read. Raises UsageError if it exists.
 
-        Whoever has the copy can sign in the log's name and read what people asked.
+        A holder of the copy can sign in the log's name and read what people asked.
         """
         if folder.exists():
             raise UsageError(f"{folder} already exists", hint="choose a folder that does not exist yet")
@@ -230,7 +229,7 @@ class FolderKeys:
                 stored.backup(copy)
 
     def has(self, in_force: Callable[[Signer], bool]) -> bool:
-        """Whether a key for which ``in_force`` holds signs here, or will once a handover is finished."""
+        """Whether a key for which ``in_force`` holds is here, perhaps pending the end of a handover."""
         return self._held(in_force) is not None
 
     def _held(self, in_force: Callable[[Signer], bool]) -> tuple[Signer, str] | None:
@@ -241,22 +240,21 @@ class FolderKeys:
         return None
 
     def begin_anew(self) -> Signer:
-        """A key that never signed before, in the place of whatever is there."""
+        """A new key that replaces any existing one."""
         with _as_log_error(self.folder):
             self._rename_signing()
         return self.signer()
 
     def _rename_signing(self) -> None:
-        """A signing key that is not this log's, and may be the only one of another."""
+        """Keeps a signing key that is not this log's: it may be the only copy of another log's key."""
         with suppress(FileNotFoundError):
             (self.folder / SIGNING).rename(self.folder / f"{SIGNING}.{secrets.token_hex(4)}")
 
     def restore(self, folder: Path, named: Set[str], in_force: Callable[[Signer], bool]) -> bool:
-        """Adds what is missing here: people in ``named`` (pseudonyms), and the signing key where ``in_force``
-        holds of it. Whether such a key is here now; a copy older than a handover has none.
+        """Adds what is missing here: people in ``named`` (pseudonyms), and the signing key if ``in_force``
+        holds for it. Returns whether such a key is here now; a copy older than a handover has none.
 
-        Raises UsageError when nothing is missing or the copy has nothing of it, LogError when it cannot be
-        read.
+        Raises UsageError if nothing is missing or the copy has none of it, LogError if it cannot be read.
         """
         with _as_log_error(folder):
             people, pepper = _copied(folder / SUBJECTS)
@@ -277,7 +275,7 @@ class FolderKeys:
                 )
             self._make_folder()
             if missing or not named:
-                # An empty file is what the next call finds when this one is killed: it makes nobody anew.
+                # If this call is killed, the next one finds an empty file and recreates nobody.
                 make_file(self.folder / SUBJECTS)
             if missing:
                 self._add_people(missing, [] if known else pepper, named)
@@ -290,7 +288,7 @@ class FolderKeys:
         return here or fits
 
     def _people(self) -> set[str]:
-        """The pseudonyms of all; nobody where there is no file of them, which is not made."""
+        """All pseudonyms; empty if their file does not exist (it is not created)."""
         if not (self.folder / SUBJECTS).exists():
             return set()
         with self.people().reading() as rows:
@@ -299,8 +297,8 @@ class FolderKeys:
     def _add_people(
         self, people: list[tuple[Any, ...]], pepper: list[tuple[Any, ...]], named: Set[str]
     ) -> None:
-        """All of them or, when it is cut short, nobody. ``pepper`` replaces one that no entry was sealed
-        with; somebody of the same name whom no entry is about gives way."""
+        """Adds all of them or, if interrupted, none. ``pepper`` replaces one that no entry was sealed with;
+        a person of the same name without entries is removed."""
         with self.people().writing() as rows:
             for person in people:
                 row = rows.execute("SELECT id FROM subjects WHERE name = ?", (person[1],)).fetchone()
@@ -319,7 +317,7 @@ class FolderKeys:
                 self._database = None
 
     def _look_up(self, sql: str, value: str) -> Row | None:
-        """Makes nothing: whoever reads a copy of the log without its keys finds nobody."""
+        """Creates nothing: a copy of the log without its keys contains no people."""
         if self._database is None and not (self.folder / SUBJECTS).exists():
             return None
         with self.people().reading() as rows:
@@ -331,7 +329,7 @@ class FolderKeys:
             sync_folder(self.folder.parent)
 
     def people(self) -> SqliteDatabase:
-        """The file of their keys, made where nothing else is. Raises LogError where it must have been."""
+        """The file of people's keys, created unless there is a signing key; LogError if it was lost."""
         with self._lock, _as_log_error(self.folder):
             if self._database is None:
                 self._database = self._open()
@@ -363,7 +361,7 @@ class FolderKeys:
 
 
 def _copied(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """The people and the pepper of a backup; nobody and none where it has no such file."""
+    """The people and the pepper of a backup; both empty if it has no such file."""
     if not path.exists():
         return [], []
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source:

@@ -1,13 +1,13 @@
-"""The log itself: entries are only ever appended, each one durable when ``append`` returns.
+"""The log itself: append-only, each entry durable when ``append`` returns.
 
-In: audit records and notices of what happened. Out: each entry's hash, once it is durable; entries, proofs.
-What can be done beforehand is done in the caller's thread, outside any lock: personal texts, hashes,
-encryption. Writers that wait at the same time then share one transaction (:mod:`citewell.audit.groups`,
-:mod:`citewell.audit.writer`); across processes the database lets one in at a time. A group's entries, tree
-and signed checkpoint become durable together or not at all, so sequence numbers have no gaps and the newest
-entry is under a signature too. When ``append`` raises, nothing was written, but for an UnsettledError: a
-server that was lost in the midst of a COMMIT. Entries are ordered by ``seq``; timestamps are kept as they
-were given, also when the clock jumped. Knows nothing about how an answer came about.
+In: audit records and notices of events. Out: each entry's hash, once it is durable; entries, proofs. All that
+can be prepared is done in the caller's thread, outside any lock: personal texts, hashes, encryption.
+Concurrent writers then share one transaction (:mod:`citewell.audit.groups`, :mod:`citewell.audit.writer`);
+across processes the database admits one writer at a time. A group's entries, tree and signed checkpoint
+become durable together or not at all, so sequence numbers have no gaps and even the newest entry is signed.
+If ``append`` raises, nothing was written, except for an UnsettledError: the server was lost during a COMMIT.
+Entries are ordered by ``seq``; timestamps are kept as given, even if the clock jumped. Independent of how an
+answer is made.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 KEYS_FOLDER = "keys"
 GROUP = 512
-"""Most entries that share a transaction."""
+"""The most entries per transaction."""
 
 
 class Log:
-    """Over any database. Safe to share between threads and processes.
+    """A log in any database. Safe to share between threads and processes.
 
     ``keys`` holds the keys of people and the signing key. Raises LogError, whose hint says what to do.
     """
@@ -63,10 +63,10 @@ class Log:
     # --- writing ----------------------------------------------------------------------------------
 
     def append(self, record: AuditRecord) -> str:
-        """Seals ``record``; durable when it returns its hash. Raises LogError: then nothing was written, or
-        for an UnsettledError nobody can tell.
+        """Seals ``record``; returns its hash once durable. Raises LogError: nothing was then written, or, for
+        an UnsettledError, it is unknown.
 
-        Its subject is the user, or the session when nobody is named.
+        Its subject is the user, or the session if no user is named.
         """
         kind = EntryKind.ERROR if record.error else EntryKind.ANSWER
         subject = asker(record.user, record.session_id)
@@ -75,8 +75,8 @@ class Log:
     def note(self, kind: EntryKind, body: Mapping[str, Any], *, subject: str = "") -> str:
         """Seals an event that is not an answer; see :class:`EntryKind`.
 
-        ``subject`` names the person it is about, under whose key the body's personal texts are then kept;
-        without one the body holds nothing personal.
+        ``subject`` names the person it is about, whose key encrypts the body's personal texts; without one
+        the body must hold nothing personal.
         """
         return self._add(self._seal(kind, stamp(self._clock), body, subject))
 
@@ -109,7 +109,7 @@ class Log:
                 hashes = self._writer.write([entry for entry, _ in group])
         except BaseException as error:
             if len(group) > 1 and isinstance(error, Exception) and not isinstance(error, UnsettledError):
-                # One bad entry must not take the others with it.
+                # One bad entry must not fail the others.
                 for waiting in group:
                     self._take_turn([waiting])
                 return
@@ -122,27 +122,27 @@ class Log:
                 outcome.set_result(digest)
 
     def hand_over(self, reason: str = "") -> str:
-        """Replaces the signing key: an entry of which the old key signs both the handover and the checkpoint.
+        """Replaces the signing key, with an entry whose handover and checkpoint the old key signs.
 
-        Gives the new public key, to be published. What the old key signed before stays good.
+        Returns the new public key, to be published. What the old key signed before stays valid.
         """
         with self._turn:
             return self._writer.hand_over(stamp(self._clock), reason)
 
     def replace_lost_key(self, reason: str) -> str:
-        """A new signing key for a log whose old one is gone: recorded, and signed by nobody but itself.
+        """A new signing key for a log whose old one is lost: recorded, and signed only by itself.
 
-        Whoever holds only the old public key will not accept checkpoints from here on. Raises UsageError
-        while the old key is there.
+        Holders of only the old public key will reject checkpoints from now on. Raises UsageError if the old
+        key still exists.
         """
         with self._turn:
             return self._writer.replace_lost_key(stamp(self._clock), reason)
 
     def restore_keys(self, folder: Path) -> bool:
-        """Brings missing keys back from a backup; people whom the log says were erased stay so.
+        """Restores missing keys from a backup; people erased according to the log stay erased.
 
-        Whether the key that signs is there now: a backup older than its last change has none. Raises
-        UsageError when nothing is missing, or nothing of it is in the backup.
+        Returns whether the signing key is there now: a backup older than its last change lacks it. Raises
+        UsageError if nothing is missing, or the backup has none of it.
         """
         with self.database.reading() as rows:
             found = rows.execute("SELECT DISTINCT subject FROM entries WHERE subject <> ''").fetchall()
@@ -153,8 +153,8 @@ class Log:
     # --- reading ----------------------------------------------------------------------------------
 
     def get(self, request_id: str) -> Entry:
-        """The entry of one answer or error. Raises UsageError when there is none, LogIntegrityError when it
-        is of another request."""
+        """The entry of one answer or error. Raises UsageError if there is none, LogIntegrityError if it
+        belongs to another request."""
         with self.database.reading() as rows:
             row = rows.execute("SELECT seq FROM requests WHERE request_id = ?", (request_id,)).fetchone()
         if row is None:
@@ -168,7 +168,7 @@ class Log:
         return entry
 
     def lacking(self, requests: Collection[str]) -> set[str]:
-        """Those of the requests that have no entry, and never had one."""
+        """The requests that have no entry, and never had one."""
         asked, lacking = sorted(requests), set(requests)
         for start in range(0, len(asked), 500):
             some = asked[start : start + 500]
@@ -179,19 +179,19 @@ class Log:
         return lacking
 
     def absent(self, request_id: str) -> UsageError:
-        """What is said of a request that has no record."""
+        """The error for a request without a record."""
         return UsageError(
             f"no record {request_id!r}", hint="`citewell audit query` lists the records; or check --home"
         )
 
     def at(self, seq: int) -> Entry:
-        """Entry ``seq``. Raises LogIntegrityError when it is not there."""
+        """Entry ``seq``. Raises LogIntegrityError if it is missing."""
         for entry in self.select("seq = ?", (seq,)):
             return entry
         raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
 
     def latest(self, kind: EntryKind) -> Entry | None:
-        """The last entry of ``kind``, None when there is none."""
+        """The last entry of ``kind``, None if there is none."""
         return next(iter(self.select(f"{only(kind)} ORDER BY seq DESC LIMIT 1")), None)
 
     def entries(self, kind: EntryKind | None = None, *, after: int = 0) -> Iterator[Entry]:
@@ -202,15 +202,15 @@ class Log:
             after = found[-1].seq
 
     def select(self, condition: str, values: Sequence[Any] = ()) -> list[Entry]:
-        """The entries for which an SQL condition holds; an order may follow it."""
+        """The entries that satisfy an SQL condition, which may be followed by an ORDER BY and a LIMIT."""
         with self.database.reading() as rows:
             found = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE {condition}", values).fetchall()
         return list(map(_entry, found))
 
     def body(self, entry: Entry) -> dict[str, Any]:
-        """The body with its personal texts; those that nobody can read are ``ERASED`` or ``KEY_MISSING``.
+        """The body with its personal texts; unreadable ones are ``ERASED`` or ``KEY_MISSING``.
 
-        Raises LogIntegrityError when texts are not those that were sealed, UsageError when the content has
+        Raises LogIntegrityError if texts are not those that were sealed, UsageError if the content has
         expired.
         """
         if entry.body is None:
@@ -224,41 +224,41 @@ class Log:
         return open_body(entry.body, entry.body_hash, entry.subject, *self._private(entry))
 
     def texts(self, entry: Entry) -> tuple[bytes, dict[str, str] | None]:
-        """The entry's salt and its personal texts by JSON pointer; (b"", None) where nobody can read them."""
+        """The entry's salt and its personal texts by JSON pointer; (b"", None) if they are unreadable."""
         sealed, key = self._private(entry)
         if sealed is None or key is None:
             return b"", None
         return decrypt(sealed, key, entry.body_hash, entry.subject)
 
     def _private(self, entry: Entry) -> tuple[object | None, bytes | None]:
-        """The encrypted texts of an entry and their key; None for what is not there."""
+        """The encrypted texts of an entry and their key; None for whichever is missing."""
         with self.database.reading() as rows:
             row = rows.execute("SELECT sealed FROM private WHERE seq = ?", (entry.seq,)).fetchone()
         return (None, None) if row is None else (row[0], self.keys.key(entry.subject))
 
     def record(self, request_id: str) -> AuditRecord:
-        """The AuditRecord of one request. Raises UsageError when there is none."""
+        """The AuditRecord of one request. Raises UsageError if there is none."""
         return msgspec.convert(self.body(self.get(request_id)), AuditRecord)
 
     def size(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         with self.database.reading() as rows:
             return head(rows)[0]
 
     def checkpoint(self) -> str:
-        """The newest signed checkpoint: what an outsider keeps."""
+        """The newest signed checkpoint, for outsiders to keep."""
         with self.database.reading() as rows:
             note = head(rows)[1]
             return note or checkpoint(0, EMPTY, self._writer.signing_key(rows, note))
 
     def published(self) -> str:
-        """The public keys to hand out, one a line, oldest first, a retired one with the size up to which it
-        counts."""
+        """The public keys to hand out, one per line, oldest first, a retired one with the size up to which it
+        is valid."""
         with self.database.reading() as rows:
             return with_limits(self.keys.published(), handovers(rows))
 
     def prove(self, seq: int) -> Proof:
-        """That entry ``seq`` is in the tree of the newest checkpoint. Raises UsageError for none such."""
+        """Proof that entry ``seq`` is in the newest checkpoint's tree. Raises UsageError if there is none."""
         with self.database.reading() as rows:
             size, note = head(rows)
             if not 0 < seq <= size:
@@ -268,10 +268,10 @@ class Log:
         return Proof(leaf=data, index=seq - 1, size=size, hashes=hashes, checkpoint=note)
 
     def grew_from(self, kept: str) -> Growth:
-        """An RFC 9162 consistency proof that the log only added to the one somebody kept a checkpoint of.
+        """An RFC 9162 consistency proof that the log has only been appended to since the ``kept`` checkpoint.
 
-        Raises UsageError for what is no checkpoint of this log, LogIntegrityError when the log does not go on
-        from it: then there is no proof.
+        Raises UsageError if that is not a checkpoint of this log, LogIntegrityError if the log does not
+        continue it: no proof exists then.
         """
         try:
             old = read_checkpoint(kept)
@@ -305,9 +305,9 @@ class Log:
         key: str = "",
         outside: Sequence[str] = (),
     ) -> CheckReport:
-        """Derives the whole log again; see :func:`citewell.audit.check.check_log`.
+        """Recomputes the whole log; see :func:`citewell.audit.check.check_log`.
 
-        ``key`` is the published key, by default the one that lies with the log's own.
+        ``key`` holds the published keys, by default those in the log's key folder.
         """
         with self.database.reading() as rows:
             return check_log(
@@ -338,8 +338,8 @@ class Proof(Record, frozen=True, kw_only=True):
 
 
 class Growth(Record, frozen=True, kw_only=True):
-    """``hashes`` (base64) lead from the root of the first ``old_size`` leaves to the root that ``checkpoint``
-    signs, of ``size``: any RFC 6962 tool checks that with the two roots."""
+    """``hashes`` (base64) prove that the tree of ``size`` that ``checkpoint`` signs extends the tree of the
+    first ``old_size`` leaves: any RFC 6962 tool can check that with the two roots."""
 
     old_size: int
     size: int
@@ -348,13 +348,13 @@ class Growth(Record, frozen=True, kw_only=True):
 
 
 _Waiting = tuple[Sealed, "Future[bytes]"]
-"""An entry on its way into the log, and what became of it: its leaf's hash or an error."""
+"""An entry being written, and its outcome: its leaf's hash or an error."""
 
 
 class SqliteLog(Log):
-    """The log of a home: one SQLite file, and the folder ``keys`` beside it unless another is given.
+    """The log of a home: one SQLite file, with the folder ``keys`` next to it unless other keys are given.
 
-    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
+    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens an existing log and changes
     nothing.
     """
 
@@ -379,7 +379,7 @@ class _Requested(msgspec.Struct):
 
 
 def _request_of(body: str) -> str:
-    """The request that a stored record is of; "" where it is no record any more."""
+    """The request of a stored record; "" if the body is no longer a record."""
     try:
         return msgspec.json.decode(body, type=_Requested).request_id
     except ValueError:

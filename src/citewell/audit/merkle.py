@@ -1,8 +1,8 @@
-"""The tree over the leaves: RFC 6962 (section 2.1) and RFC 9162 hashing, proofs made and proofs checked.
+"""The Merkle tree over the leaves: makes and checks hashes and proofs of RFC 6962 (2.1) and RFC 9162.
 
 In: leaf bytes, or hashes of full tiles of 256. Out: roots, inclusion and consistency proofs, and whether a
 proof holds. Leaves count from 0; a hash is 32 bytes. ``verify_*`` follow RFC 9162 (2.1.3.2 and 2.1.4.2) and
-share nothing with what makes the proofs but the two hash functions. Knows nothing about storage, entries or
+share only the two hash functions with the code that makes proofs. Independent of storage, entries and
 signatures. Standard library only.
 """
 
@@ -33,23 +33,23 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def in_base64(hashes: Iterable[bytes]) -> tuple[str, ...]:
-    """Hashes as proofs show them."""
+    """Hashes as written in proofs."""
     return tuple(base64.b64encode(digest).decode() for digest in hashes)
 
 
 class Frontier:
-    """The roots of the full subtrees that a tree of ``size`` leaves ends in, largest first.
+    """The roots of the full subtrees that make up a tree of ``size`` leaves, largest first.
 
-    All that appending needs: O(log n) hashes, whatever the tree's size.
+    All that appending needs: O(log n) hashes.
     """
 
     def __init__(self, roots: Sequence[tuple[int, bytes]] = ()) -> None:
-        """``roots`` are (height, hash), heights falling."""
+        """``roots`` are (height, hash) pairs in descending order of height."""
         self._roots = list(roots)
         self.size = sum(1 << height for height, _ in self._roots)
 
     def append(self, leaf: bytes) -> list[tuple[int, int, bytes]]:
-        """Adds a leaf's hash. Gives the tile rows to keep: (tile level, place, hash), the leaf's first."""
+        """Adds a leaf's hash. Returns the tile rows to store: (tile level, place, hash), the leaf's first."""
         place = self.size
         rows = [(0, place, leaf)]
         height, node = 0, leaf
@@ -83,7 +83,7 @@ def root_of(leaves: Iterable[bytes]) -> bytes:
 
 
 class Tree:
-    """Proofs over tiles. ``size`` leaves; full tiles once read are kept, ``kept`` of them."""
+    """Proofs over tiles. ``size`` leaves; the last ``kept`` tiles read are cached."""
 
     def __init__(self, size: int, tile: Tile, *, kept: int = 64) -> None:
         self.size = size
@@ -92,12 +92,12 @@ class Tree:
         self._layers: OrderedDict[tuple[int, int, int], list[list[bytes]]] = OrderedDict()
 
     def root(self, size: int | None = None) -> bytes:
-        """Of the tree as it was at ``size`` leaves."""
+        """The root of the tree as it was at ``size`` leaves."""
         size = self.size if size is None else size
         return self._hash(0, size) if size else EMPTY
 
     def frontier(self) -> Frontier:
-        """To go on appending."""
+        """For appending."""
         roots, start = [], 0
         for height in reversed(range(self.size.bit_length())):
             if self.size >> height & 1:
@@ -113,7 +113,7 @@ class Tree:
         return self._path(leaf, 0, size)
 
     def consistency(self, old: int, new: int | None = None) -> list[bytes]:
-        """PROOF(old, D[new]) of RFC 6962; empty when either holds without proof."""
+        """PROOF(old, D[new]) of RFC 6962; empty if no proof is needed."""
         new = self.size if new is None else new
         if not 0 <= old <= new <= self.size:
             raise ValueError(f"no proof from {old} to {new} in a tree of {self.size}")
@@ -199,7 +199,7 @@ def verify_inclusion(leaf: bytes, number: int, size: int, proof: Sequence[bytes]
 
 
 def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether the tree of ``new`` leaves begins with the tree of ``old`` leaves."""
+    """Whether the tree of ``new`` leaves extends the tree of ``old`` leaves."""
     if not 0 <= old <= new:
         return False
     if old == new:

@@ -1,8 +1,7 @@
-"""Signed checkpoints and published keys, read and checked: C2SP signed-note, tlog-checkpoint and verifier
-keys.
+"""Reads and checks signed checkpoints and published keys: C2SP signed-note, tlog-checkpoint, verifier keys.
 
-In: texts. Out: what they say, and whether a signature counts. Part of the checker: standard library,
-``merkle``, and ``cryptography`` when a signature is checked; without that nothing counts.
+In: texts. Out: their contents, and whether a signature is accepted. Part of the checker: standard library,
+``merkle``, and ``cryptography`` for signatures; without that none is accepted.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Checkpoint:
 
 
 def read_checkpoint(text: str) -> Checkpoint:
-    """C2SP tlog-checkpoint in a signed-note. Raises ValueError saying what is wrong with it."""
+    """Reads a C2SP tlog-checkpoint in a signed-note. Raises ValueError with what is wrong with it."""
     body, separator, signatures = text.partition("\n\n")
     lines = body.split("\n")
     if not separator or len(lines) < 3 or not signatures.endswith("\n"):
@@ -58,8 +57,8 @@ _BLOCK = re.compile(r"(?:[^\n]+\n)++(?P<signed>\n(?:\u2014 [^\n]+\n)+)?|[^\n]+")
 
 
 def checkpoints_in(text: str) -> list[str]:
-    """The checkpoints of a file in which a witness keeps one after the other, with or without an empty line
-    between them. What is none stays there to be refused."""
+    """The checkpoints in a witness's file, one after another, with or without empty lines in between. Other
+    text is kept, to be rejected later."""
     found: list[str] = []
     for block in _BLOCK.finditer(text):
         found += [block.group()] if block["signed"] else block.group().splitlines(keepends=True)
@@ -67,7 +66,7 @@ def checkpoints_in(text: str) -> list[str]:
 
 
 def read_key(text: str) -> tuple[str, bytes, bytes]:
-    """A verifier key, ``name+id+base64``: its name, id, and 32 bytes of Ed25519. Raises ValueError."""
+    """Reads a verifier key, ``name+id+base64``: its name, id, and 32 bytes of Ed25519. Raises ValueError."""
     name, _, rest = text.strip().partition("+")
     identity, _, encoded = rest.partition("+")
     raw = _base64(encoded)
@@ -78,7 +77,7 @@ def read_key(text: str) -> tuple[str, bytes, bytes]:
 
 
 def verify(public: bytes, signature: bytes, data: bytes) -> bool:
-    """Whether ``signature`` over ``data`` is of this Ed25519 key. Raises ImportError without cryptography."""
+    """Whether this Ed25519 key made ``signature`` over ``data``. Raises ImportError without cryptography."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -90,7 +89,7 @@ def verify(public: bytes, signature: bytes, data: bytes) -> bool:
 
 
 def handover(old: str, new: str) -> bytes:
-    """What the old key signs to hand over to the new one."""
+    """The bytes that the old key signs to hand over to the new one."""
     return f"citewell signing key\n{old}\n{new}\n".encode()
 
 
@@ -99,7 +98,7 @@ Key = tuple[str, bytes, bytes]
 
 
 def read_published(line: str) -> tuple[Key, int | None]:
-    """A line of the published keys, ``KEY`` or ``KEY until SIZE``: a key that was retired counts for
+    """Reads a line of the published keys, ``KEY`` or ``KEY until SIZE``: a retired key is valid for
     checkpoints of up to SIZE entries. Raises ValueError."""
     text, *rest = line.split()
     if not rest:
@@ -110,8 +109,8 @@ def read_published(line: str) -> tuple[Key, int | None]:
 
 
 class Trusted:
-    """The keys that count: those that were given, and those that the key in force handed over to within the
-    log. A key counts up to the size at which it was retired, as the given keys or the log itself say."""
+    """The accepted keys: those given, and those that the key in force handed over to within the log. A key
+    is valid up to the size at which it was retired according to the given keys or the log itself."""
 
     def __init__(self, published: str) -> None:
         self._given: dict[Key, int | None] = {}
@@ -129,11 +128,11 @@ class Trusted:
         self._changes: set[int] = set()
 
     def follow(self, seq: int, body: str) -> str:
-        """Takes in a handover that the log holds; what is wrong with it, "" for nothing."""
+        """Applies a handover from the log; returns what is wrong with it, "" for nothing."""
         try:
             said = json.loads(body)
             new = read_key(said["new"])
-            # Where the old key was lost, only who is given the new one has reason to trust it.
+            # If the old key was lost, only those given the new one have reason to trust it.
             old = read_key(said["old"]) if said["old"] else None
             signed = old is None or verify(
                 old[2], _base64(said["signature"]), handover(said["old"], said["new"])
@@ -161,7 +160,7 @@ class Trusted:
         return ""
 
     def _change(self, seq: int, old: Key | None, new: Key) -> None:
-        """The checkpoint of the handover itself counts by the new key."""
+        """Puts ``new`` in force; it signs the checkpoint of the handover itself."""
         if old in self._until or new in self._given:
             self._until[new] = self._given.get(new)
         for key, until in self._until.items():
@@ -172,7 +171,7 @@ class Trusted:
         self._changes.add(seq - 1)
 
     def unborne(self) -> Iterator[tuple[int, str]]:
-        """What the given keys tell of and the log that was followed does not: after which entry, and what."""
+        """Key changes implied by the given keys but absent from the log: after which entry, and what."""
         for key, until in self._given.items():
             if until is not None and until not in self._changes:
                 yield until, f"that {_named(key)} was retired after entry {until}"
@@ -181,7 +180,7 @@ class Trusted:
             yield min(self._changes), f"that another key handed over to {_named(current[-1])}"
 
     def fault(self, found: Checkpoint) -> str:
-        """Why its signature does not count, "" when it does."""
+        """Why its signature is not accepted, "" if it is."""
         if self._fault:
             return self._fault
         if not self._until:
@@ -202,13 +201,12 @@ class Trusted:
         return "none of the given keys signed it"
 
     def by_retired(self, found: Checkpoint) -> bool:
-        """Whether only keys signed it that the given keys tell to be retired."""
+        """Whether it is signed only by keys that are retired according to the given keys."""
         signers, _ = self._signers(found)
         return all(self._given.get(key) is not None or self._superseded(key) for key in signers)
 
     def _signers(self, found: Checkpoint) -> tuple[list[Key], str]:
-        """The trusted keys that signed it, and what is wrong with a signature that one is said to have
-        made."""
+        """The trusted keys that signed it, and what is wrong with a signature attributed to one of them."""
         signers = []
         for name, identity, signature in found.signatures:
             known = [key for key in self._until if key[:2] == (name, identity) and name == found.origin]
@@ -223,7 +221,7 @@ class Trusted:
         return until is None or size <= until
 
     def _superseded(self, key: Key) -> bool:
-        """Whether the given keys, oldest first, have a newer one of its name."""
+        """Whether the given keys, oldest first, include a newer one of the same name."""
         return [other for other in self._given if other[0] == key[0]][-1:] != [key]
 
 

@@ -1,10 +1,9 @@
-"""Questions to the log, answered: pages of records, everything that fits, and counts with rates over time.
+"""Answers queries of the log: pages of records, all matches, and counts with rates over time.
 
-In: an :class:`AuditQuery`. Out: a :class:`Page` of opened records and the cursor of the next;
-:class:`Counts`. Pages are stable: a cursor names the last record seen, so entries that arrive later never
-shift a page. The bodies are read only for the page shown. For somebody who may see some of the records
-(:class:`VisibleQueries`) the others do not exist. Knows nothing about how records are found, or about access
-lists.
+In: an :class:`AuditQuery`. Out: a :class:`Page` of opened records with the cursor of the next;
+:class:`Counts`. Pages are stable: a cursor names the last record seen, so later entries never shift a page.
+Bodies are read only for the page shown. For readers who may see only some records
+(:class:`VisibleQueries`) the others do not exist. Independent of how records are found and of access lists.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ HOUR = DAY // 24
 
 
 class Page(Record, frozen=True, kw_only=True):
-    """``next`` is "" when this is the last page."""
+    """``next`` is "" on the last page."""
 
     records: tuple[AuditRecord, ...]
     next: str = ""
 
 
 class Share(Record, frozen=True, kw_only=True):
-    """``rate`` is ``n`` over the records of the stretch; one record may count under several values."""
+    """``rate`` is ``n`` over the records of the interval; one record may count under several values."""
 
     value: str
     n: int
@@ -49,8 +48,8 @@ class Share(Record, frozen=True, kw_only=True):
 
 
 class Stretch(Record, frozen=True, kw_only=True):
-    """The records from ``since`` on, up to the next stretch. ``of_all`` is their share of all that there are
-    of that time (for whoever asks); None where there is none."""
+    """The records from ``since`` up to the next interval. ``of_all`` is their share of all records of that
+    time that the reader may see; None if there are none."""
 
     since: str
     records: int
@@ -59,8 +58,8 @@ class Stretch(Record, frozen=True, kw_only=True):
 
 
 class Counts(Record, frozen=True, kw_only=True):
-    """``total`` records in ``stretches`` (hour, day, week or month; those without records are left out), and
-    in each and in all how many had which value of ``of``; ``of_all`` as in a stretch."""
+    """``total`` records in ``stretches`` (hours, days, weeks or months; empty ones are left out), with counts
+    per value of ``of`` in each and overall; ``of_all`` as in :class:`Stretch`."""
 
     by: str
     of: str
@@ -107,7 +106,7 @@ OF: Mapping[str, Callable[[Profile], tuple[str, ...]]] = {
     "prompt": lambda profile: profile.prompts or ("none",),
     "failure": lambda profile: (profile.failure or "none",),
 }
-"""What can be counted within what was asked for."""
+"""The properties by which matching records can be counted."""
 
 
 _OPENED = 64
@@ -115,11 +114,11 @@ _OPENED = 64
 
 
 class Queries:
-    """Questions to ``log`` through the tables of ``postings``, about everything that was durable when the
-    question came. Raises UsageError for what makes no sense.
+    """Queries ``log`` through the tables of ``postings``, covering everything durable when the query arrived.
+    Raises UsageError for an invalid query.
 
-    What has expired counts, and is in no page. A cursor is the id of the last record shown, as a place in the
-    log would tell how many others there are.
+    Expired records count but appear on no page. A cursor is the id of the last record shown: a position in
+    the log would reveal how many others there are.
     """
 
     def __init__(self, log: Log, postings: Postings) -> None:
@@ -134,17 +133,17 @@ class Queries:
         return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")
 
     def every(self, query: AuditQuery) -> Iterator[AuditRecord]:
-        """All that fits, newest first from the cursor on; ``limit`` does not bound it."""
+        """All matches, newest first from the cursor on; ``limit`` does not apply."""
         fitting = self._each(query)
         while some := list(islice(fitting, min(query.limit + 1, _OPENED))):
             yield from self._opened(some, query)
 
     def entries(self, query: AuditQuery) -> Iterator[Entry]:
-        """As :meth:`every`, sealed: also what has expired."""
+        """Like :meth:`every`, but sealed entries, including expired ones."""
         return (self._log.at(one.seq) for one in self._each(query))
 
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision") -> Counts:
-        """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
+        """The number of matching records over time; ``limit`` and ``cursor`` are ignored."""
         for what, value, known in (("stretch", by, BY), ("count", of, OF)):
             if value not in known:
                 raise UsageError(f"unknown {what} {value!r}", hint=f"use one of {', '.join(known)}")
@@ -162,7 +161,7 @@ class Queries:
         return self._finder.each(query, self._place(query.cursor) if query.cursor else LAST)
 
     def _place(self, cursor: str) -> tuple[int, int]:
-        """Where in the log the record stands that a cursor names."""
+        """The (time, seq) of the record that a cursor names."""
         try:
             entry = self._log.get(cursor)
         except UsageError:
@@ -173,13 +172,13 @@ class Queries:
         return self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
 
     def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
-        """These in their order, without those that expired or only share a key with what is asked."""
+        """These records in order, without those that expired or only collide with a key asked for."""
         for body in self._bodies([one.seq for one in some]):
             if cites(query, body):
                 yield msgspec.convert(body, AuditRecord)
 
     def _bodies(self, seqs: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """Opened bodies in the order of ``seqs``, but of those that expired; one read for all."""
+        """Opened bodies in the order of ``seqs``, except expired ones; one read for all."""
         among = ", ".join(map(str, seqs)) or "NULL"
         with self._log.database.reading() as rows:
             found = rows.execute(
@@ -201,13 +200,12 @@ class Queries:
 
 
 class VisibleQueries(Queries):
-    """Of the records that ``sees`` lets through. ``documents`` are the ids that may be named in them, asked
-    for anew with each question; ``only`` names the one person whose records can be among them, None where
-    anybody's can.
+    """Queries restricted to records that ``sees`` admits. ``documents`` returns the ids that they may name,
+    called for each query; ``only`` restricts them to one person's records, None means anybody's.
 
-    The tables hold which documents a record names, so records that are not theirs are passed over unopened;
-    what is shown is opened and asked for by the rule once more. Expired entries are left out of counts too:
-    nobody can tell any more what they named.
+    The tables hold which documents a record names, so hidden records are skipped unopened; those shown are
+    opened and checked with ``sees`` again. Expired entries are left out of counts too, since nobody can tell
+    any more which documents they named.
     """
 
     def __init__(
@@ -222,7 +220,7 @@ class VisibleQueries(Queries):
         self._sees, self._documents, self._only = sees, documents, only
 
     def _each(self, query: AuditQuery) -> Iterator[Candidate]:
-        """What may be the person's, as far as the tables know."""
+        """The records that the reader may see, as far as the tables can tell."""
         refuse(query)
         if self._only is not None:
             if not self._only or query.user not in ("", self._only):
@@ -241,7 +239,7 @@ class VisibleQueries(Queries):
         return Counter((BY[by](one.time), one.profile) for one in fitting)
 
     def _place(self, cursor: str) -> tuple[int, int]:
-        """Nobody pages from a record that they may not see."""
+        """Refuses a cursor that names a record the reader may not see."""
         place = super()._place(cursor)
         if self._log.at(place[1]).body is None or not self._sees(self._log.record(cursor)):
             raise _refused(cursor)
@@ -255,7 +253,7 @@ def _refused(cursor: str) -> UsageError:
 def _added_up(
     counted: Counted, every: Counted, profiles: Mapping[int, Profile], *, by: str, of: str
 ) -> Counts:
-    """``every`` is of all records of the time."""
+    """``every`` counts all records in the time range."""
     values = {number: OF[of](profile) for number, profile in profiles.items()}
     stretches: dict[int, Counter[int]] = defaultdict(Counter)
     whole: Counter[int] = Counter()
@@ -288,7 +286,7 @@ def _added_up(
 
 
 def _shares(counted: Counter[int], values: Mapping[int, tuple[str, ...]]) -> tuple[Share, ...]:
-    """``counted`` by profile; a profile counts for each of its values."""
+    """``counted`` is by profile; a profile counts for each of its values."""
     found: Counter[str] = Counter()
     for profile, n in counted.items():
         for value in values[profile]:

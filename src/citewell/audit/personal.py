@@ -1,8 +1,8 @@
-"""Where the personal texts of a body are.
+"""Locates the personal texts of a body.
 
 In: a body as plain JSON, whose tuples become lists. Out: the places of its personal texts. A text is personal
-unless its member's name is in ``PUBLIC``: what nobody thought of is protected, never exposed. Knows nothing
-about hashes, keys or storage.
+unless its member's name is in ``PUBLIC``: unforeseen members are protected, never exposed. Independent of
+hashes, keys and storage.
 """
 
 from __future__ import annotations
@@ -12,38 +12,38 @@ from typing import Any
 
 PUBLIC = frozenset(
     {
-        # Whoever and whatever made it.
+        # What made it.
         *("environment", "makers", "maker", "name", "hash", "prompt_hash", "card"),
         *("config_hash", "citewell", "query_embedding_model", "generation_model", "generation_prompt_hash"),
         # What it is about: ids, versions, places.
         *("request_id", "timestamp", "index_version", "chunk_id", "document_id", "document_version"),
         *("version", "section_path", "resolution", "dates", "stage", "subject", "sample", "cases", "measure"),
         "looked_into",
-        # What came of it: words of closed lists.
+        # Its outcome: words from closed lists.
         *("kind", "status", "label", "proof", "failure", "mode", "decision", "response_decision"),
         *("failure_reason", "signal", "flag", "flags", "class", "outcome", "feedback_id", "found_by"),
     }
 )
-"""Names of members whose texts, at any depth, are nobody's own. Numbers, booleans and nulls always are."""
+"""Names of members whose texts, at any depth, are public. Numbers, booleans and nulls always are."""
 
 Place = tuple[Any, Any, str]
-"""``holder[key]`` is a personal text; its JSON pointer."""
+"""(holder, key, JSON pointer): ``holder[key]`` is a personal text."""
 
 
 def member(path: str, name: str) -> str:
-    """The JSON pointer (RFC 6901) of a member of what ``path`` points to."""
+    """The JSON pointer (RFC 6901) of a member of the value at ``path``."""
     if "~" in name or "/" in name:
         name = name.replace("~", "~0").replace("/", "~1")
     return f"{path}/{name}"
 
 
 def steps(pointer: str) -> list[str]:
-    """The names and numbers of a JSON pointer."""
+    """The unescaped steps of a JSON pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def personal_places(body: dict[str, Any]) -> list[Place]:
-    """Of every personal text that is not empty, in order: that there is nothing tells of nobody."""
+    """The places of all non-empty personal texts, in order; empty ones reveal nothing."""
     places: list[Place] = []
     _look(body, "", places, public=False)
     return places
@@ -66,7 +66,7 @@ def _look(value: Any, path: str, places: list[Place], *, public: bool) -> None:
 
 
 def _is_documents(citation: Mapping[str, Any]) -> bool:
-    """A quote is the document's, so public, unless its place is unknown: then it is only what a writer
-    claimed. No command takes a caller's text in as evidence: ``verify`` keeps nothing."""
+    """A quote is document text, so public, unless its span is unknown: then it is only what a writer claimed.
+    No command stores a caller's text as evidence: ``verify`` keeps nothing."""
     start = citation.get("start")
     return type(start) is int and start >= 0

@@ -1,9 +1,9 @@
-"""The log's database as a PostgreSQL server by URL: the same SQL, the same promises as SQLite.
+"""The log's database on a PostgreSQL server: the same SQL and the same guarantees as SQLite.
 
-In: ``postgresql://...``. Out: the :class:`citewell.audit.database.Database` of one schema of it. One advisory
-lock lets one writer at a time through, of all processes on all machines; a server whose commits are not on
-its disk (``synchronous_commit`` or ``fsync`` off) is refused. A server that was started anew is reached again
-by the next block. Knows nothing about entries.
+In: ``postgresql://...``. Out: the :class:`citewell.audit.database.Database` in one of its schemas. An
+advisory lock admits one writer at a time across all processes and machines; a server that confirms commits
+before they are on disk (``synchronous_commit`` or ``fsync`` off) is refused. After a server restart the next
+block reconnects. Independent of entries.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     import psycopg
 
 _WRITER = 0x6369_7465
-"""The advisory lock that one writer at a time holds."""
+"""The advisory lock held by the current writer."""
 _PLAIN_INSERT = re.compile(r"\s*INSERT INTO (\w+)\(([\w, ]+)\) VALUES\((?:\?(?:, )?)+\)\s*")
 
 
 class PostgresDatabase:
     """Safe to share between threads; any number of processes and machines may open one schema.
 
-    ``readonly`` opens what is there and changes nothing; it reads a walk over a whole table some rows at a
-    time. Raises MissingExtraError without psycopg, ConfigError for a server that does not sync its commits,
-    LogError for one that cannot be reached or, to be read only, has no such schema.
+    ``readonly`` opens an existing schema, changes nothing, and reads through server-side cursors, some rows
+    at a time. Raises MissingExtraError without psycopg, ConfigError for a server that does not sync its
+    commits, LogError for one that cannot be reached or, if ``readonly``, lacks the schema.
     """
 
     types: Mapping[str, str] = {"id": "BIGINT", "bytes": "BYTEA", "compact": ""}
@@ -86,16 +86,16 @@ class PostgresDatabase:
         return {name for (name,) in found}
 
     def settle(self) -> None:
-        """Statistics and visibility maps after a bulk load, as autovacuum would make them later."""
+        """Updates statistics and visibility maps after a bulk load, as autovacuum would do later."""
         with self._writing() as writer:
             for table in sorted(self.tables(_PostgresRows(writer))):
                 writer.execute(f"VACUUM ANALYZE {table}".encode())
 
     def overwrite(self) -> None:
-        """Rewrites every table, so that deleted rows stand in no file of it any more.
+        """Rewrites every table, so that no table file contains deleted rows.
 
-        What the server keeps elsewhere (its write-ahead log until it is recycled, its backups) is the
-        operator's to bound.
+        What the server keeps elsewhere (its write-ahead log until it is recycled, its backups) is for the
+        operator to limit.
         """
         with self._writing() as writer:
             for table in sorted(self.tables(_PostgresRows(writer))):
@@ -120,9 +120,9 @@ class PostgresDatabase:
     def _live(
         self, connection: psycopg.Connection[Row], anew: Callable[[], psycopg.Connection[Row]]
     ) -> psycopg.Connection[Row]:
-        """Asked between two blocks, where nothing is in flight that a new connection could do twice."""
+        """A working connection. Called between blocks, so that nothing in flight could be done twice."""
         if self._closed:
-            return connection  # which says so
+            return connection  # whose use then raises
         try:
             connection.execute("SELECT 1")
         except self._error:
@@ -134,7 +134,7 @@ class PostgresDatabase:
         import psycopg
 
         connection = self._open()
-        # Each time, as a server that was started anew may have other settings.
+        # Checked each time, since a restarted server may have other settings.
         for setting in ("synchronous_commit", "fsync"):
             synced = connection.execute(f"SHOW {setting}".encode()).fetchone()
             if synced and synced[0] == "off":
@@ -144,7 +144,7 @@ class PostgresDatabase:
                     " entries could be lost",
                     hint=f"set {setting} = on",
                 )
-        # Whatever the role's default is: a snapshot older than the lock would number entries twice.
+        # Overrides the role's default: a snapshot older than the lock would number entries twice.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         return connection
@@ -163,7 +163,7 @@ class PostgresDatabase:
         try:
             connection = psycopg.connect(self._url, autocommit=True)
         except psycopg.ProgrammingError:
-            # What it says repeats the part that cannot be read, which may be the password.
+            # Its message repeats the unparsable part, which may be the password.
             raise ConfigError(
                 f"audit.database is not a PostgreSQL URL: {named(self._url)}",
                 hint="write postgresql://USER:PASSWORD@HOST/DATABASE; in the password, write"
@@ -171,7 +171,7 @@ class PostgresDatabase:
             ) from None
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
-        # Plans are made for the values at hand: a key may have ten records or a million.
+        # Plans depend on the actual values: a key may have ten records or a million.
         connection.execute("SET plan_cache_mode = force_custom_plan")
         connection.execute("SET jit = off")
         return connection
@@ -192,16 +192,16 @@ _HINTS = {
     "28": "check the user and password in the URL",
     "": "check the URL, and that the server is running and has free space",
 }
-"""By the beginning of the SQLSTATE."""
+"""By SQLSTATE prefix."""
 
 
 _AT_A_TIME = 200
-"""Rows of a walk that are in memory, each up to a whole record with all it retrieved. More are no faster."""
+"""Cursor rows in memory, each up to a whole record with all it retrieved. More are no faster."""
 
 
 class _PostgresRows:
-    """A running transaction, in the log's words. With ``walks`` the server keeps what a statement gave, and
-    hands out some rows at a time."""
+    """A running transaction behind the log's interface. With ``walks`` results stay on the server and are
+    fetched some rows at a time."""
 
     def __init__(self, connection: psycopg.Connection[Row], *, walks: bool = False) -> None:
         self._connection = connection
@@ -225,7 +225,7 @@ class _PostgresRows:
 
 
 class _Walk:
-    """Rows that the server keeps until they are read to their end, or the transaction ends."""
+    """A server-side cursor, open until it is read to the end or the transaction ends."""
 
     def __init__(
         self, connection: psycopg.Connection[Row], name: bytes, sql: bytes, values: Sequence[Any]
@@ -245,7 +245,7 @@ class _Walk:
         self._connection.execute(b"CLOSE %b" % self._name, prepare=False)
 
     def _fetch(self, most: int) -> list[Row]:
-        # Never prepared: another transaction gives the name to rows of other types.
+        # Never prepared: another transaction reuses the name for rows of other types.
         return self._connection.execute(b"FETCH %d FROM %b" % (most, self._name), prepare=False).fetchall()
 
 

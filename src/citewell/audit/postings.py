@@ -1,10 +1,9 @@
-"""The tables that questions are answered from: made of the log, beside it, made anew whenever they differ.
+"""The search tables for queries: derived from the log, stored separately, rebuilt whenever they differ.
 
-In: entries, in order. Out: for each key the records that have it, newest first, each with the number of its
-profile; how many records of each profile a day had; for each record the documents that it names. Nothing here
-is evidence: the log is. So entries are durable before they stand here, an append does not pay for them, and a
-question first takes in what is new. Whatever holds these tables (a SQLite file, PostgreSQL), they may be
-deleted: the next question makes them.
+In: entries, in order. Out: for each key the records that have it, with the number of their profile; the
+number of records per profile and day; for each record the documents that it names. Nothing here is evidence:
+the log is. So entries are durable before they are indexed, appending costs nothing extra, and a query first
+indexes what is new. The tables (in a SQLite file or PostgreSQL) may be deleted: the next query rebuilds them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from citewell.core.identity import canonical_json
 from citewell.core.records import Record
 
 VERSION = 2
-"""Of the tables; others are dropped and made anew."""
+"""The version of the tables; other versions are dropped and rebuilt."""
 
 _STATEMENTS = (
     "CREATE TABLE place(version INTEGER, seq BIGINT, leaf TEXT)",
@@ -45,14 +44,14 @@ _NAMED = "INSERT INTO named(seq, documents) VALUES(?, ?)"
 
 
 class Indexed(Record, frozen=True, kw_only=True):
-    """One record, ready to be taken in."""
+    """One record, ready to be indexed."""
 
     seq: int
     facts: Facts
 
 
 class Flagged(Record, frozen=True, kw_only=True):
-    """One more key for a record that stands already: what a user said of it later."""
+    """A further key for a record already indexed: a user's later feedback."""
 
     key: int
     seq: int
@@ -60,15 +59,15 @@ class Flagged(Record, frozen=True, kw_only=True):
 
 
 class Place(Record, frozen=True, kw_only=True):
-    """How far the tables follow the log: the last entry taken in, and its leaf's hash, so that another log
-    or one rolled back is noticed."""
+    """How far the tables follow the log: the last entry indexed, and its leaf's hash, so that another or a
+    rolled-back log is noticed."""
 
     seq: int = 0
     leaf: str = ""
 
 
 class Batch(Record, frozen=True, kw_only=True):
-    """What a stretch of the log brings, and where it ends."""
+    """The index rows of a section of the log, and where it ends."""
 
     records: tuple[Indexed, ...]
     flags: tuple[Flagged, ...]
@@ -90,12 +89,12 @@ class Postings:
                     self._create(rows)
 
     def place(self) -> Place:
-        """Where the tables stand."""
+        """The last entry indexed."""
         with self.database.reading() as rows:
             return _place(rows)
 
     def add(self, batch: Batch, *, after: int) -> bool:
-        """Takes in a batch and moves to its end; False when another process was there first."""
+        """Indexes a batch and moves to its end; False if another process was first."""
         with self._writing() as rows:
             if _place(rows).seq != after:
                 return False
@@ -115,7 +114,7 @@ class Postings:
         return True
 
     def rebuild(self, batches: Iterable[Batch]) -> None:
-        """Everything anew. Rows are sorted once, as a whole: a tree filled in order is written once."""
+        """Rebuilds everything. Rows are sorted as a whole: a B-tree filled in order is written once."""
         flags: list[Flagged] = []
         with self._writing() as rows:
             self._create(rows)
@@ -141,15 +140,14 @@ class Postings:
                 rows.execute(f"ANALYZE {table}")
 
     def forget_keys(self, keyed: Sequence[tuple[int, int, int]]) -> None:
-        """Takes ``(key, time, seq)`` out: a record whose content has expired is found by its profile
-        alone."""
+        """Removes ``(key, time, seq)`` rows: an expired record is found by its profile alone."""
         gone = sorted({seq for _, _, seq in keyed})
         with self._writing() as rows:
             rows.executemany("DELETE FROM named WHERE seq = ?", [(seq,) for seq in gone])
             rows.executemany("DELETE FROM postings WHERE key = ? AND time = ? AND seq = ?", keyed)
 
     def refresh(self, rows: Rows) -> dict[int, Profile]:
-        """Every profile by its number; reads only what is new."""
+        """All profiles by number; reads only new ones."""
         newest = max(self.profiles, default=0)
         for number, facts in rows.execute("SELECT id, facts FROM profiles WHERE id > ?", (newest,)):
             self.profiles[number] = msgspec.json.decode(facts, type=Profile)
@@ -158,7 +156,7 @@ class Postings:
 
     @contextmanager
     def _writing(self) -> Iterator[Rows]:
-        """A transaction; what is remembered of profiles is forgotten with it when it fails."""
+        """A transaction; if it fails, the cached profiles are dropped."""
         try:
             with self.database.writing() as rows:
                 yield rows
@@ -187,7 +185,7 @@ class Postings:
         return [(record, self._number(rows, record.facts.profile)) for record in records]
 
     def _number(self, rows: Rows, profile: Profile) -> int:
-        """The profile's number, a new one when it is new."""
+        """The profile's number, assigned if it is new."""
         if profile not in self._numbers:
             self.refresh(rows)
         if profile not in self._numbers:
@@ -234,7 +232,7 @@ def _named_rows(records: Iterable[Indexed]) -> Iterator[tuple[int, bytes]]:
 
 
 def packed(keys: Collection[int]) -> bytes:
-    """Keys as they are kept beside a record."""
+    """Keys as stored with a record."""
     return struct.pack(f"<{len(keys)}q", *sorted(keys))
 
 

@@ -1,9 +1,9 @@
-"""What a record can be asked for, derived from its entry alone, so that it can be derived again at any time.
+"""The searchable facts of a record, derived from its entry alone, so that they can be recomputed at any time.
 
-In: an entry's kind, time, subject and body. Out: :class:`Facts`: a *profile* (everything of few values:
-decision, band, verdicts, proofs, models, prompts, failure; records share it), *keys* (everything of many
-values: user, session, documents, versions, chunks) as 64-bit numbers, and which documents the record names at
-all, by which it is decided who may see it. Knows nothing about tables or questions.
+In: an entry's kind, time, subject and body. Out: :class:`Facts`: a *profile* (properties with few values:
+decision, band, verdicts, proofs, models, prompts, failure; shared between records), *keys* (properties with
+many values: user, session, documents, versions, chunks) as 64-bit numbers, and all documents that the record
+names, which decide who may see it. Independent of tables and queries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DAY = 86_400_000_000
 
 
 class Axis(StrEnum):
-    """What has so many values that each gets a list of its own records."""
+    """Properties with so many values that each value has its own list of records."""
 
     USER = "user"
     SESSION = "session"
@@ -41,8 +41,8 @@ class Axis(StrEnum):
 
 
 class Profile(Record, frozen=True, kw_only=True):
-    """What records share. ``statuses`` and ``proofs`` of the claims' verdicts; ``broken``: a claim or any one
-    citation is; ``models`` everyone who made something; ``prompts`` their hashes. Tuples are sorted."""
+    """What records share. ``statuses`` and ``proofs`` of the claims' verdicts; ``broken``: a claim or a
+    citation is broken; ``models``: all that contributed; ``prompts``: hashes. Tuples are sorted."""
 
     decision: str
     band: str
@@ -56,8 +56,8 @@ class Profile(Record, frozen=True, kw_only=True):
 
 
 class Facts(Record, frozen=True, kw_only=True):
-    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once; ``named`` those
-    of every document that the record names, None where its content has expired."""
+    """``time`` in microseconds since 1970; ``keys`` from :func:`key_of`, without duplicates; ``named`` the
+    keys of all documents that the record names, None if its content has expired."""
 
     time: int
     profile: Profile
@@ -66,17 +66,17 @@ class Facts(Record, frozen=True, kw_only=True):
 
 
 def confidence_band(overall: float | None) -> str:
-    """``high`` from 0.85, ``medium`` from 0.60, else ``low``: fixed, whatever thresholds decided then."""
+    """``high`` from 0.85, ``medium`` from 0.60, else ``low``: fixed, whatever the decision thresholds."""
     if overall is None:
         return NOT_MEASURED
     return next(name for border, name in BANDS if overall >= border or border == 0.0)
 
 
 def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -> Facts:
-    """Of the AuditRecord ``body`` as it is stored, with personal texts sealed or not: none is looked at.
+    """The facts of the AuditRecord ``body`` as stored; personal texts may be sealed, as none is read.
 
     ``subject`` is the pseudonym of the person who asked; the session is the blinded one. Raises KeyError,
-    TypeError or ValueError for a body that is none.
+    TypeError or ValueError for a body that is not a record.
     """
     claims = body["claims"]
     report = body["confidence_report"]
@@ -101,19 +101,19 @@ def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -
 
 @lru_cache(maxsize=200_000)
 def key_of(axis: Axis, *values: str) -> int:
-    """A signed 64-bit number for one value of an axis. Two values share one with a probability of 1 in 10^6
-    at ten million values; a page therefore compares the records it shows with the question again."""
+    """A signed 64-bit number for one value of an axis. With ten million values, the probability that two
+    collide is 1 in 10^6; a page therefore compares the records it shows with the query again."""
     digest = hashlib.sha256("\0".join((axis.value, *values)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def microseconds(timestamp: str) -> int:
-    """Since 1970, of a time as ``clock.written`` writes it. Raises ValueError."""
+    """Microseconds since 1970 of a time as ``clock.written`` writes it. Raises ValueError."""
     return (datetime.fromisoformat(timestamp).astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
 
 
 def timestamp_of(time: int) -> str:
-    """The other way round."""
+    """The inverse of :func:`microseconds`."""
     return (EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -131,7 +131,7 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
 
 
 def _named(body: Mapping[str, Any]) -> frozenset[int]:
-    """As :func:`citewell.knowledge.visibility.named_by` has it of the opened record."""
+    """Same as :func:`citewell.knowledge.visibility.named_by` for the opened record."""
     looked_into = body.get("parameters", {}).get("looked_into", ())
     cited = [citation for claim in body["claims"] for citation in claim.get("citations", ())]
     cited += [side for conflict in body.get("conflicts", ()) for side in conflict["sides"]]
@@ -141,6 +141,6 @@ def _named(body: Mapping[str, Any]) -> frozenset[int]:
 
 
 def _broken(claim: Mapping[str, Any]) -> bool:
-    """The claim, or any one of its citations: a claim that stands on others still had a broken one."""
+    """Whether the claim or any of its citations is broken: a claim may be verified by its other citations."""
     verdicts = [claim["verdict"], *(citation.get("verdict") for citation in claim.get("citations", ()))]
     return any(verdict is not None and verdict["status"] == Status.BROKEN.value for verdict in verdicts)

@@ -1,7 +1,7 @@
-"""What can be asked of the log: one language for the command line, Python and both databases.
+"""The query language of the log, shared by the command line, Python and both databases.
 
-In: words. Out: an :class:`AuditQuery`, refused when it makes no sense; whether a profile or a record fits it.
-Knows nothing about tables: :mod:`citewell.audit.search` finds what fits.
+In: words. Out: an :class:`AuditQuery`, rejected if invalid; whether a profile or a record matches it.
+Independent of tables: :mod:`citewell.audit.search` finds the matches.
 """
 
 from __future__ import annotations
@@ -35,19 +35,18 @@ DECISIONS = (*(decision.value for decision in Decision), ERROR)
 PROOFS = tuple(proof.value for proof in Proof)
 MAX_PAGE = 1000
 ANY = "any"
-"""As a failure: whatever failed."""
+"""As ``failure``: any failure."""
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class AuditQuery(Record, frozen=True, kw_only=True):
-    """Every field narrows; "" does not. ``since`` and ``until`` (excluded) as ``clock.written`` has them.
+    """Every non-empty field narrows. ``since`` and ``until`` (exclusive) have the form of ``clock.written``.
 
-    ``document`` is a document id that a citation names, ``version`` one version of it, ``chunk`` a chunk id;
-    ``status`` a key of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision``
-    also ``ERROR``; ``model`` the name of anyone who made a part of the record; ``prompt`` a prompt's hash;
-    ``failure`` the stage that failed, as ``failure_reason`` has it, or ``any``; ``flag`` what users
-    signalled later; ``limit`` from 1 to 1000; ``cursor`` the id of a
-    record, as a Page gave it: what comes after it.
+    ``document`` is a cited document id, ``version`` one version of it, ``chunk`` a chunk id; ``status`` a key
+    of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision`` may also be
+    ``ERROR``; ``model`` the name of a model that contributed; ``prompt`` a prompt's hash; ``failure`` a
+    ``failure_reason``, or ``any``; ``flag`` what users flagged later; ``limit`` from 1 to 1000; ``cursor``
+    the record id that a Page returned: results start after it.
     """
 
     since: str = ""
@@ -70,18 +69,18 @@ class AuditQuery(Record, frozen=True, kw_only=True):
 
 
 def within(query: AuditQuery) -> AuditQuery:
-    """Everything of its time."""
+    """The query for all records in its time range."""
     return AuditQuery(since=query.since, until=query.until)
 
 
 def narrows(query: AuditQuery) -> bool:
-    """Whether it asks for less than everything of its time."""
+    """Whether it asks for less than all records in its time range."""
     everything = within(query)
     return msgspec.structs.replace(query, limit=everything.limit, cursor="") != everything
 
 
 def refuse(query: AuditQuery) -> None:
-    """Raises UsageError for a value that stands for nothing."""
+    """Raises UsageError for an invalid value."""
     for what, value, known in (
         ("status", query.status, tuple(STATUSES)),
         ("confidence band", query.confidence, CONFIDENCES),
@@ -100,8 +99,7 @@ def refuse(query: AuditQuery) -> None:
 
 
 def keys_asked(query: AuditQuery, keys: FolderKeys) -> tuple[int, ...]:
-    """The keys that a record must have, all of them; for a person whom the log does not know, one that none
-    has."""
+    """The keys that a record must all have; for an unknown person, a key that no record has."""
     person = keys.find(query.user) if query.user else None
     document = (query.document, query.version) if query.version else (query.document,)
     asked = (
@@ -115,7 +113,7 @@ def keys_asked(query: AuditQuery, keys: FolderKeys) -> tuple[int, ...]:
 
 
 def profile_fits(query: AuditQuery, profile: Profile) -> bool:
-    """Whether records of ``profile`` are asked for, as far as it can say."""
+    """Whether records with ``profile`` match, as far as the profile can tell."""
     failed = profile.failure and query.failure in (ANY, profile.failure)
     return (
         (not query.status or STATUSES[query.status](profile))
@@ -129,7 +127,7 @@ def profile_fits(query: AuditQuery, profile: Profile) -> bool:
 
 
 def span_of(query: AuditQuery) -> tuple[int, int]:
-    """Microseconds since 1970: from, and up to but without."""
+    """Microseconds since 1970: start (inclusive) and end (exclusive)."""
     return (
         _time(query.since) if query.since else -(2**62),
         _time(query.until) if query.until else 2**62,
@@ -137,8 +135,8 @@ def span_of(query: AuditQuery) -> tuple[int, int]:
 
 
 def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
-    """Whether a record's body really names the user, document, version and chunk asked for, not only their
-    keys."""
+    """Whether a record's body really names the user, document, version and chunk asked for, rather than just
+    colliding with their keys."""
     citations = [citation for claim in body["claims"] for citation in claim["citations"]]
     documents = {
         citation["document_id"]
@@ -153,7 +151,7 @@ def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
 
 
 def moment(text: str, now: datetime) -> str:
-    """``30d`` (also m, h, w: so long before ``now``) or an ISO date or time, as ``clock.written`` writes it.
+    """Converts ``30d`` (also m, h, w: before ``now``) or an ISO date or time to the ``clock.written`` form.
 
     Raises UsageError for anything else.
     """

@@ -1,10 +1,10 @@
-"""Checks a receipt offline, without a store, for whoever was handed one.
+"""Checks a receipt offline, without a store.
 
-In: the file's bytes; the issuer's public key, and checkpoints of the issuer's log, from elsewhere. Out: a
-:class:`ReceiptReport`: what the file proves, what it does not, what is wrong with it. Everything is derived
-again: the body's hash, each opened text's salted hash, the leaf, the path to the root, the signature, and all
-that is made to be read. Without a key or checkpoint from elsewhere a receipt proves integrity, not origin:
-its maker could have made a log of one entry for it.
+In: the file's bytes; from independent sources, the issuer's public key and checkpoints of the issuer's log.
+Out: a :class:`ReceiptReport`: what the file proves, what it does not, what is wrong with it. Everything is
+recomputed: the body's hash, each opened text's salted hash, the leaf, the path to the root, the signature and
+all readable parts. Without an independent key or checkpoint a receipt proves integrity, not origin: its maker
+could have made a log of one entry for it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from citewell.core.records import Record
 
 MAX_BYTES = 64 << 20
 _NAMED = 5
-"""Texts that are named; of the others it is said how many."""
+"""Texts that are listed; the rest are only counted."""
 
 
 class ReceiptReport(Record, frozen=True, kw_only=True):
-    """``ok``: nothing is wrong. ``origin`` says whether who issued it is proven too; then ``issuer`` is the
-    name of the key that did, else what the file says of itself."""
+    """``ok``: no findings. ``origin``: the issuer is proven too; ``issuer`` is then the name of its key, else
+    the one that the file claims."""
 
     ok: bool
     origin: bool
@@ -56,7 +56,7 @@ RETIRED = (
 
 
 def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) -> ReceiptReport:
-    """``key`` are verifier keys (``name+id+base64``), one a line; ``outside`` checkpoints kept elsewhere."""
+    """``key``: verifier keys (``name+id+base64``), one per line; ``outside``: checkpoints kept by others."""
     try:
         receipt = _read(data)
     except ValueError as error:
@@ -85,11 +85,11 @@ def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) ->
 
 
 def _read(data: bytes) -> Receipt:
-    """Raises ValueError saying why it is none."""
+    """Raises ValueError with the reason if it is not a receipt."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"it is too large ({len(data)} bytes)")
     try:
-        # json refuses what a lenient reader would hide: a member that is named twice.
+        # Rejects what a lenient parser would hide: a member that appears twice.
         value = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
         receipt = msgspec.convert(value, Receipt)
     except (UnicodeDecodeError, json.JSONDecodeError, msgspec.ValidationError, RecursionError) as error:
@@ -111,7 +111,7 @@ def _no_number(text: str) -> Any:
 
 
 def _findings(receipt: Receipt) -> list[str]:
-    """All that needs no checkpoint."""
+    """The checks that need no checkpoint."""
     findings = []
     if receipt.format != FORMAT:
         return [f"its format is {receipt.format!r}, but this Citewell only knows {FORMAT}"]
@@ -152,7 +152,7 @@ def _settings(receipt: Receipt) -> list[str]:
 
 
 def _at(body: Any, pointer: str) -> str:
-    """The salted hash that stands at a JSON pointer, "" when there is none."""
+    """The salted hash at a JSON pointer, "" if there is none."""
     value = body
     for step in steps(pointer):
         if type(value) is dict and step in value:
@@ -178,7 +178,7 @@ def _sealed(value: Any, path: str) -> Iterator[str]:
 
 
 def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
-    """The receipt's own, signed by each key that it names."""
+    """The receipt's own checkpoint, which each key it names must have signed."""
     try:
         checkpoint = read_checkpoint(receipt.checkpoint)
         keys = [read_key(line) for line in receipt.key.split("\n")]
@@ -201,8 +201,8 @@ def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
 def _plainly_written(
     receipt: Receipt, checkpoint: Checkpoint, keys: Sequence[tuple[str, bytes, bytes]]
 ) -> bool:
-    """Base64 can be written in several ways, and a note can carry lines that nobody checks: neither here.
-    Two keys sign where one hands over to the next."""
+    """Whether they are in canonical form: no alternative base64 and no lines that nobody checks. Two keys
+    sign if one hands over to the next."""
     lines = [
         f"\u2014 {name} {base64.b64encode(identity + signature).decode()}\n"
         for name, identity, signature in checkpoint.signatures
@@ -236,7 +236,7 @@ def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpo
 
 
 def _against(checkpoint: Checkpoint | None, text: str) -> str:
-    """Why the checkpoints of a file kept elsewhere do not bear the receipt out; "" when they do."""
+    """Why the checkpoints of a file kept elsewhere do not confirm the receipt; "" if they do."""
     try:
         every = [read_checkpoint(one) for one in checkpoints_in(text)]
     except ValueError as error:

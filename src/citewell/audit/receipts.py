@@ -1,12 +1,11 @@
-"""One answer's proof as one file that a stranger can check offline.
+"""The proof of one answer as a single file that a stranger can check offline.
 
-In: a sealed entry, the texts of it that may be shown, its place in the tree, a checkpoint. Out: the receipt,
-as the bytes of its RFC 8785 JSON. Everything readable in it (``answer``, ``annotations``) is derived from
-what is proven (``entry``, ``body``, ``opened``, ``configuration``) by :func:`readable`, and a check derives
-it again; so there is no byte that could say something else than the log. Spans are W3C Web Annotations
-(Recommendation of 2017-02-23): a text-quote and a text-position selector on a document version named by its
-hash (RFC 6920). Knows nothing about stores; :mod:`citewell.audit.receipt_check` shares the format and no
-more.
+In: a sealed entry, its disclosable texts, its place in the tree, a checkpoint. Out: the receipt, as the bytes
+of its RFC 8785 JSON. Everything readable in it (``answer``, ``annotations``) is derived from the proven parts
+(``entry``, ``body``, ``opened``, ``configuration``) by :func:`readable`, and a check derives it again; so no
+byte of it can contradict the log. Spans are W3C Web Annotations (Recommendation of 2017-02-23): a text-quote
+and a text-position selector on a document version named by its hash (RFC 6920). Independent of stores;
+:mod:`citewell.audit.receipt_check` shares only the format.
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ from citewell.core.identity import canonical_json
 from citewell.core.records import Record
 
 FORMAT = "citewell-receipt/1"
-"""The schema's version; a later one adds a number and a checker, and this one stays checkable."""
+"""The version of the format; a later one adds a number and a checker, and this one stays checkable."""
 ABOUT = (
     "What a question was answered with, and the proof that it was sealed so."
     " Check it with: citewell receipt check FILE --key ISSUER_KEY"
 )
 PRIVATE = ("/user", "/session_id", "/parameters", "/notes", "/streamed")
-"""Who asked, from where and with which rights: opened only when wanted."""
+"""Who asked, in which session and with which rights: opened only on request."""
 
 
 class Opened(Record, frozen=True, kw_only=True):
-    """A personal text and the salt (hexadecimal) with which it gives the hash that stands in the body."""
+    """A personal text and the salt (hexadecimal) with which it hashes to the value in the body."""
 
     salt: str
     text: str
 
 
 class Proven(Record, frozen=True, kw_only=True):
-    """Another entry that the receipt leans on, proven by the same checkpoint. ``proof`` in base64."""
+    """Another entry that the receipt relies on, proven by the same checkpoint. ``proof`` in base64."""
 
     entry: Leaf
     body: dict[str, Any]
@@ -49,11 +48,11 @@ class Proven(Record, frozen=True, kw_only=True):
 
 
 class Receipt(Record, frozen=True, kw_only=True):
-    """``opened`` by JSON pointer into ``body``; what is not opened there is a salted hash and stays secret.
+    """``opened`` by JSON pointer into ``body``; texts that are not opened stay secret as salted hashes.
 
-    ``configuration`` is the log's own entry of the settings and prompt files, None when it was not sealed.
-    ``key`` is the issuer's public key as the issuer states it (two, one a line, where one handed over to the
-    next): compare it with one you have from elsewhere.
+    ``configuration`` is the log's own entry of the settings and prompt files, None if it was not sealed.
+    ``key`` is the issuer's public key as the issuer states it (two, one per line, if one handed over to the
+    next): compare it with one from another source.
     """
 
     format: str
@@ -86,8 +85,7 @@ def may_be_shown(texts: Iterable[str], *, with_user: bool) -> list[str]:
 def readable(
     body: Mapping[str, Any], opened: Mapping[str, Opened], configuration: Proven | None
 ) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
-    """``answer`` and ``annotations`` of a receipt. Raises KeyError or TypeError for a body that is no
-    record."""
+    """``answer`` and ``annotations`` of a receipt. Raises KeyError or TypeError if the body is no record."""
     shown = _filled(body, {pointer: item.text for pointer, item in opened.items()}, "")
     report = shown["confidence_report"] or {}
     settings = configuration.body if configuration else {}
@@ -115,7 +113,7 @@ def readable(
 
 
 def _filled(value: Any, texts: Mapping[str, str], path: str) -> Any:
-    """Opened texts in their places; what is not opened stays the salted hash it is."""
+    """Inserts opened texts; the others stay salted hashes."""
     if type(value) is dict:
         if SEALED in value:
             return texts.get(path, {SEALED: value[SEALED]})
@@ -144,7 +142,7 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _documents(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Each version that is cited, with the hash of its bytes."""
+    """Each cited version, with the hash of its bytes."""
     named = {
         (citation["document_id"], citation["document_version"])
         for claim in claims
@@ -159,7 +157,7 @@ def _thresholds(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _annotations(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One for each citation that has a place in a document; a broken one has none."""
+    """One per citation with a span in a document; broken ones have none."""
     found = []
     for number, claim in enumerate(record["claims"], 1):
         for place, citation in enumerate(claim["citations"], 1):

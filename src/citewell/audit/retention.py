@@ -1,10 +1,10 @@
-"""Retention: after so many days the content of an entry goes, and its proof stays.
+"""Retention: after a number of days the content of an entry is removed; its proof stays.
 
-In: a log, the days each class is kept, the time. Out: expiry entries, which name what went and keep the
-profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
-checkpoints and receipts already handed out stay good. Last comes an entry that names the expiry entries that
-are done: what a run that was cut short left, in the files or in the stores beside the log, the next one takes
-out. Knows nothing about traces or documents.
+In: a log, the days each class is kept, the time. Out: expiry entries, which name what was removed and keep
+the profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
+checkpoints and receipts already issued stay valid. A final entry names the expiry entries that are complete:
+what an interrupted run left in the files or in other stores, the next run removes. Independent of traces and
+documents.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _BATCH = 1_000
 DONE = "done"
 
 Forget = Callable[[Collection[str], Collection[str]], object]
-"""Overwrites what stands beside the log of these requests, and of these signals and reviews."""
+"""Overwrites what other stores hold of these requests, and of these signals and reviews."""
 
 
 class Expiry(Record, frozen=True, kw_only=True):
-    """``expired`` entries by class, ``requests`` whose records went, ``feedback`` the ids of signals and
-    reviews that went."""
+    """``expired``: entries by class; ``requests``: those whose records expired; ``feedback``: the ids of
+    expired signals and reviews."""
 
     expired: dict[str, int]
     requests: tuple[str, ...]
@@ -54,8 +54,8 @@ def expire(
     dry_run: bool = False,
     forget: Forget | None = None,
 ) -> Expiry:
-    """``days`` by class, 0 for ever. Raises UsageError for a class that is none, LogError, and whatever
-    ``forget`` raises: then the next call goes on."""
+    """``days`` by class, 0 for ever. Raises UsageError for an unknown class, LogError, and whatever
+    ``forget`` raises: the next call then resumes."""
     unknown = sorted(set(days) - set(CLASSES))
     if unknown:
         raise UsageError(f"unknown retention class {unknown[0]!r}", hint=f"use one of {', '.join(CLASSES)}")
@@ -81,7 +81,7 @@ def expire(
 
 
 _Due = Sequence[tuple[Entry, dict[str, Any]]]
-"""Entries and what they hold."""
+"""Entries and their bodies."""
 
 
 def _due(log: Log, kinds: Sequence[str], before: str, after: int) -> _Due:
@@ -94,7 +94,7 @@ def _due(log: Log, kinds: Sequence[str], before: str, after: int) -> _Due:
 
 
 def _take_out(log: Log, postings: Postings, name: str, before: str, going: _Due) -> None:
-    """First the log says what goes; then it goes, from the tables for questions too."""
+    """Records in the log what expires, then removes it, from the search tables too."""
     facts = {
         entry.seq: facts_of(entry.kind, entry.timestamp, entry.subject, body)
         for entry, body in going
@@ -111,7 +111,7 @@ def _take_out(log: Log, postings: Postings, name: str, before: str, going: _Due)
         "feedback": [said["feedback_id"] for _, said in going if "feedback_id" in said],
     }
     log.note(EntryKind.EXPIRY, body)
-    # Before the bodies: without them nobody could tell any more where to look.
+    # Before the bodies: without them nobody could tell which rows to remove.
     postings.forget_keys(_keyed(facts))
     among = ", ".join(str(entry.seq) for entry, _ in going)
     with log.database.writing() as rows:
@@ -120,7 +120,7 @@ def _take_out(log: Log, postings: Postings, name: str, before: str, going: _Due)
 
 
 def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
-    """What went and no expiry that was done names yet is taken out of every file and of the other stores."""
+    """Completes expiries not yet marked as done: removes their content from every file and other store."""
     left: dict[int, dict[str, Any]] = {}
     for entry in log.entries(EntryKind.EXPIRY):
         body = log.body(entry)
@@ -135,7 +135,7 @@ def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
     for seq, body in left.items():
         among = ", ".join(map(str, entries_named(body)))
         with log.database.reading() as rows:
-            # What still has its content is another run's, which is about to take it; or due again.
+            # Entries that still have content belong to another run in progress, or are due again.
             still = f"SELECT 1 FROM entries WHERE body IS NOT NULL AND seq IN ({among}) LIMIT 1"
             if rows.execute(still).fetchone() is None:
                 finished.append(seq)
@@ -153,7 +153,7 @@ def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
 
 
 def _is_expiry(body: dict[str, Any]) -> bool:
-    """What is none stays where it is, for `check` to name."""
+    """An invalid one is left for `check` to report."""
     try:
         entries_named(body)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Tables and how they grow: numbered steps, append-only, forward only, for SQLite and PostgreSQL.
+"""Tables and their migrations: numbered steps, append-only, forward only, for SQLite and PostgreSQL.
 
-In: a database and its steps. Out: the same database at the newest step; table ``schema_steps`` says which it
-has taken. Statements are written once, with ``{id}``, ``{bytes}`` and ``{compact}`` where the two differ. No
-triggers forbid updates of the log: whoever holds the file can drop them, and tampering must be *found*, by
+In: a database and its steps. Out: the same database at the newest step; table ``schema_steps`` records those
+taken. Statements are written once, with ``{id}``, ``{bytes}`` and ``{compact}`` where the two differ. No
+triggers forbid updates of the log: whoever holds the file can drop them, and tampering must be *detected* by
 the tree, not merely made inconvenient.
 """
 
@@ -16,33 +16,32 @@ from citewell.core.errors import LogError
 Step = tuple[str, ...]
 
 SEALED: Step = (
-    # The leaves' contents. `body` is null once its retention has ended.
+    # The leaves' contents. `body` is null after its retention period.
     "CREATE TABLE entries(seq {id} PRIMARY KEY, kind TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " subject TEXT NOT NULL, body TEXT, body_hash TEXT NOT NULL)",
-    # Answers are most of a log and are found by their request.
+    # Answers are most of a log and are looked up by request.
     "CREATE INDEX entries_by_kind ON entries(kind, seq) WHERE kind <> 'answer'",
-    # Where the record of a request stands; a request is sealed once.
+    # The entry of a request's record; a request is sealed once.
     "CREATE TABLE requests(request_id TEXT PRIMARY KEY, seq BIGINT NOT NULL){compact}",
     # Personal texts and their salt, encrypted under the subject's key.
     "CREATE TABLE private(seq {id} PRIMARY KEY, subject TEXT NOT NULL, sealed {bytes} NOT NULL)",
     "CREATE INDEX private_by_subject ON private(subject, seq)",
-    # Level 0 holds the leaves' hashes, level n + 1 the roots of 256 full places of level n (tlog-tiles).
+    # Level 0 holds the leaves' hashes, level n + 1 the roots of 256 hashes of level n (tlog-tiles).
     "CREATE TABLE tree(level INTEGER NOT NULL, place BIGINT NOT NULL, hash {bytes} NOT NULL,"
     " PRIMARY KEY(level, place)){compact}",
-    # One row: the size and the signed checkpoint of the newest state; written with every group of entries.
+    # One row: size and signed checkpoint of the newest state; written with every group of entries.
     "CREATE TABLE head(one INTEGER PRIMARY KEY CHECK(one = 1), size BIGINT NOT NULL,"
     " checkpoint TEXT NOT NULL)",
-    # What was published where; `error` is "" when it arrived.
+    # What was published where; `error` is "" if it arrived.
     "CREATE TABLE published(size BIGINT NOT NULL, witness TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " checkpoint TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY(witness, timestamp, size)){compact}",
 )
 LOG: tuple[Step, ...] = (SEALED,)
-"""The steps of the log. Append here, never change what stands."""
+"""The steps of the log. Append here; never change existing steps."""
 
 
 def migrate(database: Database, steps: Sequence[Step] = LOG) -> None:
-    """Takes the steps that are missing, one transaction a step. Raises LogError when a newer Citewell wrote
-    it."""
+    """Takes the missing steps, one transaction each. Raises LogError if a newer Citewell wrote it."""
     with database.reading() as rows:
         taken = _taken(database, rows)
     if taken > len(steps):

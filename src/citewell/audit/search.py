@@ -1,10 +1,10 @@
-"""Which records answer a question, newest first, and how many over time.
+"""Finds the records that match a query, newest first, and counts them over time.
 
-In: an :class:`AuditQuery` and :class:`Postings`. Out: one by one what fits, with the documents it names, for
-whoever may see only a part; counts by day and profile. The profiles that
-fit are chosen first (there are some hundreds); then either the shortest list of the keys asked for is walked
-from its newest end, or, where no key is asked for, the tallies say in which days the page will be full and
-only those are looked at. So no question walks the log. Knows nothing about bodies.
+In: an :class:`AuditQuery` and :class:`Postings`. Out: the matches one by one, with the documents they name,
+for access checks; counts by day and profile. First the matching profiles are selected (there are a few
+hundred); then either the shortest list of the keys asked for is read from its newest end, or, without keys,
+the tallies tell which days fill the page and only those are read. So no query scans the log. Independent of
+bodies.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from citewell.audit.keys import FolderKeys
 
 _SHORT = 20_000
-"""Lists are compared in length up to here; of two longer ones either may be walked."""
+"""Lengths of lists are compared up to this limit; of two longer ones either may be read."""
 _FIRST, _STEP = 64, 4096
-"""Records that are looked at in one step when they are read one by one: the first, and the most."""
+"""Records per step when they are read one by one: at first, and at most."""
 _DAYS = 4
-"""Of tallies that are read at first; each further step reads twice as many."""
+"""Days of tallies in the first read; each further step reads twice as many."""
 _STRETCHES = 1_000
-"""Of time, that are counted in one statement."""
+"""Time intervals counted in one statement."""
 LAST = (2**62, 2**62)
 """(time, seq) after every record."""
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A record that fits; ``named`` holds the keys of the documents it names, None where its content has
-    expired, so that nobody can tell."""
+    """A matching record; ``named`` holds the keys of the documents it names, None (unknown) if its content
+    has expired."""
 
     time: int
     seq: int
@@ -46,13 +46,13 @@ class Candidate(Record, frozen=True, kw_only=True):
 
 
 Counted = Mapping[tuple[int, int], int]
-"""Records by the beginning of a stretch of time (microseconds since 1970) and the number of a profile."""
+"""Number of records by start of interval (microseconds since 1970) and profile number."""
 Bucket = Callable[[int], int]
-"""A time -> the beginning of its stretch. Stretches begin where days do, or are hours."""
+"""A time -> the start of its interval. Intervals start at day boundaries, or are hours."""
 
 
 class _Window(NamedTuple):
-    """``[since, until)`` and before ``(time, seq)``."""
+    """Times in ``[since, until)``, and positions before the (time, seq) ``before``."""
 
     since: int
     until: int
@@ -67,8 +67,8 @@ class Finder:
         self._postings, self._keys = postings, keys
 
     def each(self, query: AuditQuery, before: tuple[int, int] = LAST) -> Iterator[Candidate]:
-        """All that fits, newest first from ``before`` (time, seq) on, read in steps: the query's ``limit``
-        and ``cursor`` do not matter."""
+        """All matches, newest first, older than ``before`` (time, seq), read in steps: the query's ``limit``
+        and ``cursor`` are ignored."""
         step = _FIRST
         while True:
             with self._postings.database.reading() as rows:
@@ -84,7 +84,7 @@ class Finder:
             step = min(step * 4, _STEP)
 
     def count(self, query: AuditQuery, bucket: Bucket, unit: int) -> Counted:
-        """How many records fit; ``unit`` (an hour or a day) is what surely lies in one bucket."""
+        """The number of matching records; each ``unit`` (an hour or a day) lies in a single bucket."""
         window, keys = _Window(*span_of(query)), keys_asked(query, self._keys)
         with self._postings.database.reading() as rows:
             wanted, among = self._profiles(rows, query)
@@ -95,7 +95,7 @@ class Finder:
             return _count_days(rows, window, among, bucket)
 
     def _newest(self, rows: Rows, query: AuditQuery, before: tuple[int, int], limit: int) -> list[Row]:
-        """(time, seq, profile) of the newest ``limit``."""
+        """(time, seq, profile) of the newest ``limit`` matches."""
         since, until = span_of(query)
         window = _Window(since, min(until, before[0] + 1), before)
         keys = keys_asked(query, self._keys)
@@ -114,7 +114,7 @@ class Finder:
         ).fetchall()
 
     def _profiles(self, rows: Rows, query: AuditQuery) -> tuple[list[int], str]:
-        """The numbers of the profiles that fit, and a term for them where not all do."""
+        """The numbers of the matching profiles, and an SQL term for them unless all match."""
         profiles = self._postings.refresh(rows)
         wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
         return wanted, _in(wanted) if len(wanted) < len(profiles) else ""
@@ -124,7 +124,7 @@ _RECORDS = "FROM records p WHERE 1 = 1"
 
 
 def _listed(numbers: Collection[int]) -> str:
-    # Our own integers, so they may stand in the statement.
+    # Our own integers, so they are safe in the statement.
     return ", ".join(map(str, numbers)) or "NULL"
 
 
@@ -133,7 +133,7 @@ def _in(profiles: Collection[int]) -> str:
 
 
 def _with_keys(rows: Rows, keys: Sequence[int], window: _Window) -> tuple[str, tuple[int, ...]]:
-    """The records that have all keys: the shortest list is walked, the others are asked record by record."""
+    """The records with all keys: reads the shortest list, looks up each record in the others."""
 
     def length(key: int) -> int:
         row = rows.execute(
@@ -149,13 +149,13 @@ def _with_keys(rows: Rows, keys: Sequence[int], window: _Window) -> tuple[str, t
 
 
 def _narrowed(rows: Rows, wanted: Sequence[int], window: _Window, limit: int) -> _Window:
-    """To the days in which the newest ``limit`` records lie, as far as the tallies tell."""
+    """Narrows the window to the days that hold the newest ``limit`` records, according to the tallies."""
     edge = (window.until - 1) // DAY
     first = last = None
     surely = 0
     for day, hits in _tallies(rows, window, wanted):
         first, last = day, day if last is None else last
-        # Of the last day an unknown part lies behind the cursor or the bound.
+        # An unknown part of the last day lies beyond the cursor or the bound.
         surely += hits if day != edge else 0
         if surely >= limit:
             break
@@ -165,7 +165,7 @@ def _narrowed(rows: Rows, wanted: Sequence[int], window: _Window, limit: int) ->
 
 
 def _tallies(rows: Rows, window: _Window, wanted: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Days of the window that have records of a wanted profile, newest first, and how many."""
+    """The days of the window with records of a wanted profile, newest first, and their number."""
     first, last = _ends(rows)
     oldest = max(first, window.since // DAY)
     newest, step = min(last, (window.until - 1) // DAY), _DAYS
@@ -181,7 +181,7 @@ def _tallies(rows: Rows, window: _Window, wanted: Sequence[int]) -> Iterator[tup
 
 
 def _ends(rows: Rows) -> tuple[int, int]:
-    """The first and the last day. One from each end: asked for both at once, SQLite reads the table."""
+    """The first and the last day. Separate subqueries: asked for both at once, SQLite scans the table."""
     row = rows.execute("SELECT (SELECT min(day) FROM tallies), (SELECT max(day) FROM tallies)").fetchone()
     return (0, -1) if row is None or row[0] is None else (row[0], row[1])
 
@@ -197,8 +197,7 @@ def _count(rows: Rows, keys: Sequence[int], window: _Window, among: str, unit: i
 
 
 def _count_days(rows: Rows, window: _Window, among: str, bucket: Bucket) -> Counted:
-    """Whole days from the tallies, added up a stretch at a time; of the first and the last day only what lies
-    inside, from the records."""
+    """Whole days from the tallies, summed by interval; the partial first and last days from the records."""
     first, last = -(-window.since // DAY), window.until // DAY
     if first > last:
         return _merged(_count(rows, (), window, among, DAY), bucket)
@@ -211,7 +210,7 @@ def _count_days(rows: Rows, window: _Window, among: str, bucket: Bucket) -> Coun
         if (inside := list(group))
     ]
     for at in range(0, len(stretches), _STRETCHES):
-        # One statement for many. The order of the join is said: each stretch reads its own days.
+        # One statement for many. CROSS JOIN fixes the join order: each interval reads its own days.
         values = ", ".join(map(str, stretches[at : at + _STRETCHES]))
         for start, profile, n in rows.execute(
             f"WITH stretches(start, low, high) AS (VALUES {values}) SELECT start, profile, sum(n)"

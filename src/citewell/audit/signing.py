@@ -1,7 +1,7 @@
-"""The key that signs a log, and the log's state in a few signed lines: C2SP signed-note, tlog-checkpoint.
+"""The key that signs a log, and the signed checkpoint of its state: C2SP signed-note, tlog-checkpoint.
 
-In: a key's file; origin, size and root. Out: signatures, and the text that outsiders keep. Checked by
-:mod:`citewell.audit.notes`, which shares nothing with this.
+In: a key file; origin, size and root. Out: signatures, and the text that outsiders keep. Checked by
+:mod:`citewell.audit.notes`, which shares no code with this.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LOST_KEY = (
     "restore it from its backup, `citewell audit key restore`, or record its loss and create a new one:"
     " `citewell audit key new --lost`"
 )
-"""What to do where the key that signs is not there."""
+"""What to do if the signing key is missing."""
 
 
 class Signer:
-    """An Ed25519 key under a name, as C2SP signed-note has them: ``PRIVATE+KEY+name+id+key`` in the file."""
+    """A named Ed25519 key in C2SP signed-note form: ``PRIVATE+KEY+name+id+key`` in the file."""
 
     def __init__(self, name: str, seed: bytes) -> None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -43,7 +43,7 @@ class Signer:
 
     @classmethod
     def read(cls, path: Path) -> Signer:
-        """Raises LogError for a file that cannot be read or is no signing key."""
+        """Raises LogError if the file cannot be read or holds no signing key."""
         try:
             kind, _, name, identity, key = path.read_text(encoding="utf-8").strip().split("+", 4)
             raw = base64.b64decode(key, validate=True)
@@ -56,14 +56,14 @@ class Signer:
 
     @property
     def id(self) -> bytes:
-        """Four bytes that a signature line names the key by."""
+        """The four bytes that identify the key in a signature line."""
         return hashlib.sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
 
     def sign(self, data: bytes) -> bytes:
         return self._key.sign(data)
 
     def public_text(self) -> str:
-        """The verifier key: what is published, and what ``--key`` takes."""
+        """The verifier key, for publication and for ``--key``."""
         return f"{self.name}+{self.id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
 
     def private_text(self) -> str:
@@ -72,7 +72,7 @@ class Signer:
 
 
 def checkpoint(size: int, root: bytes, *signers: Signer) -> str:
-    """Origin, size, root; an empty line; a signature line for each signer, whose name is the origin."""
+    """Origin, size, root; an empty line; a signature line per signer. The first one's name is the origin."""
     text = f"{signers[0].name}\n{size}\n{base64.b64encode(root).decode()}\n"
     signed = [(one.name, one.id + one.sign(text.encode())) for one in signers]
     return f"{text}\n" + "".join(f"\u2014 {name} {base64.b64encode(raw).decode()}\n" for name, raw in signed)

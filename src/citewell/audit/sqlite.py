@@ -1,8 +1,8 @@
-"""A database as one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
+"""A database in one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
 
-In: a path. Out: the :class:`citewell.audit.database.Database` of it. When ``writing`` ends, what was written
-is on the disk; when it raises, nothing was. Deleted rows are overwritten (``secure_delete``). A read that
-nobody waits for any more ends, also within a statement. Knows nothing about entries.
+In: a path. Out: its :class:`citewell.audit.database.Database`. When ``writing`` ends, its writes are on disk;
+if it raises, nothing was written. Deleted rows are overwritten (``secure_delete``). A read that nobody waits
+for is stopped, even within a statement. Independent of entries.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _HINTS = {
 
 
 _PAGES = 4_000
-"""Of the write-ahead log, 16 MB, before they are copied into the file: a commit writes some nine, most of
-them the same ones again and again, and copying syncs twice more. Nothing about what is durable changes."""
+"""Pages (16 MB) of the write-ahead log before they are copied into the file: a commit writes about nine,
+mostly the same ones, and copying needs two more syncs. Durability is unaffected."""
 
 
 _STEPS = 100_000
-"""Of SQLite's machine, a few milliseconds, between two looks at whether anybody still waits."""
+"""SQLite virtual machine steps, a few milliseconds, between checks whether anybody still waits."""
 
 
 class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
-    ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for what a power cut
-    may take. ``readonly`` opens what is there and changes nothing. Raises LogError, whose hint says what to
-    do.
+    ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for data that a power
+    cut may lose. ``readonly`` opens an existing file and changes nothing. Raises LogError, whose hint says
+    what to do.
     """
 
     types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
@@ -71,10 +71,10 @@ class SqliteDatabase:
             try:
                 yield self._reader
             except sqlite3.OperationalError:
-                must_go_on()  # it may have been interrupted for that
+                must_go_on()  # raises if that interrupted the statement
                 raise
             finally:
-                # A statement that failed may already have ended it.
+                # A failed statement may already have ended the transaction.
                 if self._reader.in_transaction:
                     self._reader.execute("COMMIT")
 
@@ -88,7 +88,7 @@ class SqliteDatabase:
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
-                # A full disk may already have rolled the transaction back; then there is nothing to undo.
+                # A full disk may already have rolled the transaction back.
                 with suppress(sqlite3.OperationalError):
                     self._writer.execute("ROLLBACK")
                 raise
@@ -97,7 +97,7 @@ class SqliteDatabase:
         return {name for (name,) in rows.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def overwrite(self) -> None:
-        """``secure_delete`` has overwritten the rows; the log of recent writes still holds them until now."""
+        """Empties the write-ahead log; ``secure_delete`` has already overwritten rows in the file."""
         if self._writer is None:
             raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
         with self._write_lock, self._read_lock, _as_log_error(self.path):
@@ -127,7 +127,7 @@ class SqliteDatabase:
             raise LogError(f"no audit log at {self.path}", hint="check --home, or ask a question first")
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA query_only = ON")
-        # What somebody put there need be no Unicode, and is to be named, not to end the check.
+        # Tampered text may not be valid Unicode; it must be reported, not stop the check.
         connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
         return connection
 

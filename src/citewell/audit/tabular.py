@@ -1,7 +1,7 @@
-"""Records for other programs: CSV with one row a record, JSON lines with the whole of each.
+"""Exports records for other programs: CSV with one row per record, JSON lines with full records.
 
-In: records, any number of them, one at a time. Out: a file. A spreadsheet must not run what a person wrote:
-in CSV a cell that begins like a formula gets an apostrophe before it. Knows nothing about queries.
+In: a stream of records. Out: a file. To keep spreadsheets from running what a person wrote, a CSV cell that
+looks like a formula is prefixed with an apostrophe. Independent of queries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "shown": lambda r: r.shown_response,
     "claims": lambda r: len(r.claims),
     **{
-        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # a default binds
+        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # binds early
         for status in Status
     },
     "documents": lambda r: "; ".join(sorted({c.document_id for claim in r.claims for c in claim.citations})),
@@ -38,12 +38,12 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "error": lambda r: r.error,
     "total_ms": lambda r: r.latency_ms.get("total"),
 }
-"""One row a record; ``verified`` and the like count claims."""
+"""One row per record; columns such as ``verified`` count claims."""
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 
 
 def write_csv(records: Iterable[AuditRecord], path: Path) -> int:
-    """UTF-8 with a header, RFC 4180; how many records."""
+    """UTF-8 with a header, RFC 4180. Returns the number of records."""
     count = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -55,7 +55,7 @@ def write_csv(records: Iterable[AuditRecord], path: Path) -> int:
 
 
 def write_json_lines(records: Iterable[AuditRecord], path: Path) -> int:
-    """Each record whole, as its JSON, one a line."""
+    """Each full record as one line of JSON. Returns the number of records."""
     count = 0
     with path.open("wb") as file:
         for record in records:

@@ -1,9 +1,9 @@
-"""Which kind of tampering explains entries that do not fit their leaves: a finding for each act, none for its
+"""Explains entries that do not match their leaves by kinds of tampering: one finding per act, none for its
 consequences.
 
-In: the entries as they stand and the leaf hashes that were sealed. Out: findings. A leaf names its seq, so
-the place at which an entry gives a sealed leaf is the place it was sealed in; what was done is the
-difference to where it stands now. Part of the checker: standard library, ``identity`` and ``merkle`` only.
+In: the entries as stored and the leaf hashes that were sealed. Out: findings. A leaf includes its seq, so the
+place at which an entry yields a sealed leaf is where it was sealed; the difference to its place now shows
+what was done. Part of the checker: standard library, ``identity`` and ``merkle`` only.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from citewell.audit.merkle import leaf_hash
 from citewell.core.identity import canonical_json, hash_bytes
 
 _NEAR = 256
-"""How far from where it stands an entry's place is looked for when nothing else tells it."""
+"""How far from its position an entry's original place is searched for as a last resort."""
 _IN_VAIN = 100
-"""Entries in a row that fit nowhere near, after which no more is looked for: they were written anew."""
+"""Consecutive entries that match nowhere nearby, after which the search stops: they were rewritten."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``seq`` is the entry it is about, 0 when it is about the whole log."""
+    """``seq`` is the entry concerned, 0 for the whole log."""
 
     kind: str
     seq: int
@@ -35,9 +35,9 @@ Row = tuple[int, str, str, str, "str | None", str]
 
 
 def derive(row: Row, seq: int | None = None) -> bytes | None:
-    """The leaf hash that a stored entry gives, at ``seq`` when it was sealed elsewhere.
+    """The leaf hash of a stored entry, or the one it would have at ``seq``.
 
-    None when its body is not what its hash says, or it has what no JSON can say.
+    None if its body does not match its hash, or it has a value that JSON cannot express.
     """
     stands, kind, timestamp, subject, body, body_hash = row
     if body is not None and _body_hash(body) != body_hash:
@@ -49,7 +49,7 @@ def derive(row: Row, seq: int | None = None) -> bytes | None:
 
 
 def _leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> bytes:
-    """RFC 8785 JSON of a leaf; written out where nothing needs escaping, which is always but in a forgery."""
+    """RFC 8785 JSON of a leaf; built directly unless something needs escaping, as only in a forgery."""
     texts = f"{kind}{timestamp}{subject}{body_hash}"
     if texts.isascii() and texts.isprintable() and '"' not in texts and "\\" not in texts:
         head = f'{{"body":"{body_hash}","format":1,"kind":"{kind}","seq":{seq:d},'
@@ -71,7 +71,7 @@ def _body_hash(body: str) -> str:
 
 
 class Standing:
-    """An entry as it stands, without its body: ``content`` is the body's hash, "" when it has expired."""
+    """An entry as stored, without its body: ``content`` is the body's hash, "" if it has expired."""
 
     def __init__(self, row: Row) -> None:
         self.seq = row[0]
@@ -81,12 +81,12 @@ class Standing:
             self._bare = None
 
     def at(self, seq: int) -> bytes | None:
-        """Its leaf hash, had it been sealed as entry ``seq``; None when its body is not its hash's."""
+        """Its leaf hash, had it been sealed as entry ``seq``; None if its body does not match its hash."""
         return None if self._bare is None else derive(self._bare, seq)
 
 
 def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
-    """Names the tampering behind entries that do not fit their leaves, and not its consequences."""
+    """Names the tampering behind entries that do not match their leaves, not its consequences."""
     places = _places(standing, sealed)
     findings, kept = [], []
     holder: dict[int, int] = {}
@@ -123,7 +123,7 @@ def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
 
 
 def _places(standing: list[Standing], sealed: list[bytes]) -> dict[int, int]:
-    """The seq each entry was sealed under, by the seq it has now; without those that fit nowhere."""
+    """The seq each entry was sealed under, by the seq it has now; omits those that match nowhere."""
     places: dict[int, int] = {}
     shift = in_vain = 0
     near = sorted(range(-_NEAR, _NEAR + 1), key=abs)
@@ -141,7 +141,7 @@ def _places(standing: list[Standing], sealed: list[bytes]) -> dict[int, int]:
 
 
 def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int, int]:
-    """Entries that fit nowhere, by the place between their neighbours that nothing else fills."""
+    """Entries that match nowhere, with the otherwise empty place between their neighbours."""
     taken = set(places.values())
     following = [size + 1] * (len(kept) + 1)
     for position in reversed(range(len(kept))):
@@ -162,7 +162,7 @@ def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int
 
 
 def _moved(kept: list[Standing], places: dict[int, int]) -> set[int]:
-    """The fewest entries whose removal leaves the others in the order they were sealed in."""
+    """The smallest set of entries whose removal leaves the others in their sealed order."""
     placed = [entry.seq for entry in kept if entry.seq in places]
     tails: list[int] = []
     ranks: list[int] = []
@@ -180,7 +180,7 @@ def _moved(kept: list[Standing], places: dict[int, int]) -> set[int]:
 
 
 def _deleted(there: set[int], size: int) -> Iterator[Finding]:
-    """Places that were sealed and that nothing stands for, a run at a time."""
+    """Sealed places without an entry, one finding per run."""
     start = 0
     for place in range(1, size + 2):
         gone = place <= size and place not in there

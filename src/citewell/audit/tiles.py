@@ -1,8 +1,8 @@
-"""Where things lie in an export, and how leaves are packed: C2SP tlog-tiles, path arithmetic only.
+"""The file layout of an export, and the packing of leaves: C2SP tlog-tiles, path arithmetic only.
 
-In: tile levels, numbers and widths. Out: relative paths, and bytes of entry bundles. The bodies that stand
-beside the leaves are ours: ``bodies/`` holds a line of JSON for each leaf, in files named like full bundles.
-Part of the checker: standard library only.
+In: tile levels, numbers and widths. Out: relative paths, and bytes of entry bundles. The bodies are our own
+addition: ``bodies/`` holds a line of JSON per leaf, in files named like full bundles. Part of the checker:
+standard library only.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 CHECKPOINT, KEYS = "checkpoint", "keys.pub"
 FULL = 256
 MAX_LEAF = 0xFFFF
-"""Bytes: a bundle gives each leaf's length in two."""
+"""Bytes: a bundle encodes each leaf's length in two."""
 
 
 def tile_path(level: int, number: int, width: int = FULL) -> str:
-    """``width`` hashes of a tile, a partial one below 256."""
+    """The path of a tile of ``width`` hashes, partial below 256."""
     return f"tile/{level}/{_number(number)}{_partial(width)}"
 
 
@@ -29,14 +29,14 @@ def bodies_path(number: int) -> str:
 
 
 def write_bundle(leaves: Sequence[bytes]) -> bytes:
-    """Each leaf after its length, two bytes, the larger first. Raises ValueError for one that is too long."""
+    """Each leaf after its length in two bytes, big-endian. Raises ValueError for one that is too long."""
     if any(len(leaf) > MAX_LEAF for leaf in leaves):
         raise ValueError("a leaf is longer than 65,535 bytes")
     return b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in leaves)
 
 
 def read_bundle(data: bytes) -> list[bytes]:
-    """Raises ValueError when it ends in the middle of a leaf."""
+    """Raises ValueError if it ends in the middle of a leaf."""
     leaves, at = [], 0
     while at < len(data):
         end = at + 2 + int.from_bytes(data[at : at + 2], "big")
@@ -48,7 +48,7 @@ def read_bundle(data: bytes) -> list[bytes]:
 
 
 def _number(number: int) -> str:
-    """Three digits an element, all but the last after an ``x``: ``x001/x234/067``."""
+    """Three digits per element, all but the last after an ``x``: ``x001/x234/067``."""
     elements = [f"{number % 1000:03d}"]
     while number := number // 1000:
         elements.append(f"x{number % 1000:03d}")

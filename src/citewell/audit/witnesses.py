@@ -1,10 +1,10 @@
-"""Outside places that keep checkpoints: a file on somebody else's disk, or a webhook. Checkpoints are sent to
-them now or when due, each outcome on record.
+"""Outside places that keep checkpoints: a file on somebody else's disk, or a webhook. Checkpoints are sent on
+demand or when due, and each outcome is recorded.
 
 In: a log, and witnesses by name. Out: a :class:`Publication` for each; a row of table ``published``, and a
-notice in the log when a witness did not take it: a place that silently keeps nothing would be worse than
-none. What a witness is worth is how far it is out of the log owner's hands; that is for whoever configures it
-to judge. ``file:/path`` appends to a file, ``https://...`` posts the text, and a 2xx answer takes it as kept.
+notice in the log if a witness failed: one that silently keeps nothing would be worse than none. A witness is
+only worth something if it is out of the log owner's control, which the operator must judge. ``file:/path``
+appends to a file, ``https://...`` posts the text, and a 2xx response counts as kept.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from citewell.core.ports import Clock
 
 _LAST_WAIT_S = 20.0
-"""How long closing waits for a publication that is under way."""
+"""How long closing waits for a publication in progress."""
 
 
 class FileWitness:
-    """Appends; a checkpoint ends where the next one's origin begins."""
+    """Appends; each checkpoint ends where the next one's origin begins."""
 
     def __init__(self, url: str) -> None:
         self.path = Path(urlsplit(url).path)
@@ -51,7 +51,7 @@ class FileWitness:
 
 
 class WebhookWitness:
-    """Posts the text; what became of it is asked of whoever runs the other end."""
+    """Posts the text; whether it was kept is known only at the other end."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -80,7 +80,7 @@ def witness(url: str) -> Witness:
 
 
 def witnesses(urls: Sequence[str]) -> dict[str, Witness]:
-    """Each under a name of its own, without its URL's secrets: the name goes into the log."""
+    """Each under a unique name without its URL's secrets: the name goes into the log."""
     counts: Counter[str] = Counter()
     found: dict[str, Witness] = {}
     for url in urls:
@@ -91,7 +91,7 @@ def witnesses(urls: Sequence[str]) -> dict[str, Witness]:
 
 
 class Publication(Record, frozen=True, kw_only=True):
-    """``error`` is "" when the witness took the checkpoint of ``size`` entries."""
+    """``error`` is "" if the witness accepted the checkpoint of ``size`` entries."""
 
     witness: str
     size: int
@@ -130,14 +130,14 @@ class Publisher:
         return done
 
     def nudge(self) -> None:
-        """Something was appended: publishes when it is time. Returns at once."""
+        """Publishes if due, after something was appended. Returns at once."""
         if self._running is not None and self._running.is_alive():
             return
         if self._next is None:
             try:
                 self._next = self._due()
             except LogError:
-                # What was appended is durable all the same: whoever appended it must not be told otherwise.
+                # What was appended is durable all the same, so its caller must not see an error.
                 return
         if self._clock.now() >= self._next:
             self._running = threading.Thread(target=self._publish_aside, name="citewell-witnesses")
@@ -159,11 +159,11 @@ class Publisher:
         try:
             self.publish()
         except LogError:
-            # The log cannot be written: whoever appends next is told so, and publishing is tried again then.
+            # The log cannot be written: the next append reports that, and publishing is retried then.
             self._next = None
 
     def _due(self) -> datetime:
-        """By what any process published last."""
+        """When to publish next, counted from the last publication by any process."""
         with self._log.database.reading() as rows:
             row = rows.execute("SELECT max(timestamp) FROM published").fetchone()
         if row is None or row[0] is None:

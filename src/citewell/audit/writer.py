@@ -1,8 +1,8 @@
-"""Puts sealed entries into the log's tables: a group is one transaction, one step of the tree, one signature.
+"""Writes sealed entries to the log's tables: a group is one transaction, one tree update, one signature.
 
 In: sealed bodies, the database, the keys. Out: the leaves' hashes, once entries, tree and signed checkpoint
-are durable together; or an error, and nothing was written, but for an UnsettledError. Also changes the key
-that signs. Knows nothing about what is in a body, or who waits for it.
+are durable together; or an error, with nothing written unless it is an UnsettledError. Also changes the
+signing key. Independent of what is in a body and who waits for it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from citewell.core.identity import canonical_json, hash_bytes
 
 
 class Sealed(NamedTuple):
-    """An entry without its place. ``request_id`` is "" for what answers no request, ``private`` None for what
-    is about nobody."""
+    """An entry without a seq. ``request_id`` is "" if it answers no request, ``private`` None if it is about
+    nobody."""
 
     kind: str
     timestamp: str
@@ -38,17 +38,17 @@ class Sealed(NamedTuple):
 
 
 class UnsettledError(LogError):
-    """What was to be written may stand in the log or not; so it is not to be written again unseen."""
+    """It is unknown whether the entries were written; so they must not be written again unchecked."""
 
     retryable = False
 
 
 _Put = tuple[list[bytes], tuple[str, Frontier]]
-"""The hashes of a group's leaves, and the state that is the newest once its transaction has ended."""
+"""The hashes of a group's leaves, and the newest state once its transaction has ended."""
 
 
 class Writer:
-    """One at a time: whoever uses it from several threads keeps them apart."""
+    """Not thread-safe: callers must serialize access."""
 
     def __init__(self, database: Database, keys: FolderKeys) -> None:
         self.database, self.keys = database, keys
@@ -56,14 +56,14 @@ class Writer:
         self._newest: tuple[str, Frontier] = ("", Frontier())
 
     def write(self, group: Sequence[Sealed], *, lost: Signer | None = None) -> list[bytes]:
-        """The leaves' hashes; ``lost`` signs because the key in force is gone. Raises UnsettledError where
-        the database is gone with the answer to COMMIT, and nobody can tell."""
+        """Returns the leaves' hashes; ``lost`` signs if the key in force is lost. Raises UnsettledError if
+        the connection was lost during COMMIT and the outcome is unknown."""
         return self._durable(
             lambda rows: self._put(rows, group, lost or self.signing_key(rows, head(rows)[1]))
         )
 
     def _durable(self, put: Callable[[Rows], _Put]) -> list[bytes]:
-        """The leaves' hashes, once what ``put`` did is durable."""
+        """The leaves' hashes, once the writes of ``put`` are durable."""
         done: _Put | None = None
         try:
             with self.database.writing() as rows:
@@ -75,10 +75,10 @@ class Writer:
         return hashes
 
     def _stands(self, hashes: Sequence[bytes], newest: tuple[str, Frontier], error: LogError) -> bool:
-        """Whether leaves whose COMMIT failed with ``error`` are in the log for all that: a server may have
-        done it and lost the connection."""
+        """Whether leaves whose COMMIT failed with ``error`` are in the log after all: the server may have
+        committed before the connection was lost."""
         try:
-            # As a writer: this waits for a COMMIT that is still under way.
+            # As a writer: this waits for a COMMIT still in progress.
             with self.database.writing() as rows:
                 stands = tree_hashes(rows, 0, newest[1].size - len(hashes), len(hashes))
         except LogError:
@@ -97,7 +97,7 @@ class Writer:
         return hashes, (self._sign(rows, frontier, *signers), frontier)
 
     def _grow(self, rows: Rows, group: Sequence[Sealed], frontier: Frontier) -> list[bytes]:
-        """Adds the group's leaves to the tree; their hashes."""
+        """Adds the group's leaves to the tree; returns their hashes."""
         tree_rows: list[Row] = []
         hashes = []
         for seq, entry in enumerate(group, frontier.size + 1):
@@ -107,7 +107,7 @@ class Writer:
         return hashes
 
     def _sign(self, rows: Rows, frontier: Frontier, *signers: Signer) -> str:
-        """Puts the new state under a checkpoint."""
+        """Stores a signed checkpoint of the new state."""
         note = checkpoint(frontier.size, frontier.root(), *signers)
         rows.execute(
             "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
@@ -117,10 +117,10 @@ class Writer:
         return note
 
     def _frontier(self, rows: Rows, size: int, note: str, signer: Signer) -> Frontier:
-        """What to append to; from memory when nobody else has written since.
+        """The frontier to append to; from memory if nobody else has written since.
 
-        Raises LogIntegrityError when the tree is not the one that was signed, or was not signed by
-        ``signer``, though that key is in force: nothing is added on top of that.
+        Raises LogIntegrityError if the tree does not match its checkpoint, or ``signer`` is in force but did
+        not sign it: nothing is added on top of that.
         """
         known, frontier = self._newest
         if known != note:
@@ -140,7 +140,7 @@ class Writer:
     # --- keys -------------------------------------------------------------------------------------
 
     def signing_key(self, rows: Rows, note: str) -> Signer:
-        """The key in force. A handover that was cut short after its entry was durable is finished here."""
+        """The key in force. A handover interrupted after its entry was durable is finished here."""
         if self._signer is not None and note == self._newest[0]:
             return self._signer
         in_force = self._in_force(rows)
@@ -150,7 +150,7 @@ class Writer:
         return self._signer
 
     def in_force(self) -> Callable[[Signer], bool]:
-        """Whether a key is the one that signs this log; of an empty log any is."""
+        """A predicate for the key that signs this log; for an empty log any key passes."""
         with self.database.reading() as rows:
             return self._in_force(rows)
 
@@ -162,15 +162,15 @@ class Writer:
         return lambda signer: not note or signer.id in signed
 
     def must_have_keys(self) -> None:
-        """Before anybody is made in their folder. Raises LogError when the key of a log with entries is not
-        there: it has to come back together with the people."""
+        """Called before people are created in the key folder. Raises LogError if the log has entries but its
+        key is missing: it must be restored together with the people."""
         if not self.keys.can_sign():
             with self.database.reading() as rows:
                 if head(rows)[1]:
                     self.keys.take_up(self._in_force(rows))
 
     def hand_over(self, timestamp: str, reason: str) -> str:
-        """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
+        """Writes an entry whose handover and checkpoint the old key signs; returns the new public key."""
         self._durable(lambda rows: self._put_handover(rows, timestamp, reason))
         self._signer = None
         with self.database.writing() as rows:
@@ -178,14 +178,14 @@ class Writer:
 
     def _put_handover(self, rows: Rows, timestamp: str, reason: str) -> _Put:
         old = self.signing_key(rows, head(rows)[1])
-        # Under the log's lock: the next key of another handover would replace this one's.
+        # Under the log's lock: a concurrent handover would overwrite the next key.
         new = self.keys.next_signer(old.name)
         names = (old.public_text(), new.public_text())
         signature = base64.b64encode(old.sign(handover(*names))).decode()
         return self._put(rows, [_key_entry(timestamp, *names, signature, reason)], old, new)
 
     def replace_lost_key(self, timestamp: str, reason: str) -> str:
-        """A new key, signed by nobody but itself. Raises UsageError while the one in force is there."""
+        """A new key, signed only by itself. Raises UsageError if the one in force still exists."""
         if self.keys.has(self.in_force()):
             raise UsageError("there is already a signing key", hint="`citewell audit key rotate` replaces it")
         new = self.keys.begin_anew()
@@ -195,18 +195,18 @@ class Writer:
 
 
 def _signed(note: str, signer: Signer) -> bool:
-    """Whether a checkpoint is signed by this key; that of an empty log need not be."""
+    """Whether a checkpoint is signed by this key; an empty log needs none."""
     return not note or not Trusted(signer.public_text()).fault(read_checkpoint(note))
 
 
 def handovers(rows: Rows) -> list[Handover]:
-    """How the signing key changed, in order."""
+    """The changes of the signing key, in order."""
     found = rows.execute(
         f"SELECT seq, body FROM entries WHERE {only(EntryKind.KEY)} AND body IS NOT NULL ORDER BY seq"
     ).fetchall()
     changes = []
     for seq, body in found:
-        # What is none retires no key; `check` names it.
+        # An invalid one retires no key; `check` reports it.
         with suppress(ValueError, LookupError, TypeError):
             said = msgspec.json.decode(body)
             changes.append(Handover(seq, str(said["old"]), str(said["new"])))
@@ -214,8 +214,8 @@ def handovers(rows: Rows) -> list[Handover]:
 
 
 def _named(rows: Rows) -> str:
-    """The public key that the last handover put in force; "" before the first, and where its content is
-    gone: then the newest checkpoint tells whose key it is."""
+    """The public key that the last handover put in force; "" before the first or if its content is gone: the
+    newest checkpoint then tells which key it is."""
     row = rows.execute(
         f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
     ).fetchone()
@@ -228,7 +228,7 @@ def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) 
 
 
 def _write_entries(rows: Rows, group: Sequence[Sealed], first: int) -> None:
-    """Everything of the group but the tree; its sequence numbers begin at ``first``."""
+    """Writes the group's rows except the tree; its sequence numbers start at ``first``."""
     numbered = list(enumerate(group, first))
     rows.executemany(
         f"INSERT INTO entries({COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)",
@@ -243,13 +243,13 @@ def _write_entries(rows: Rows, group: Sequence[Sealed], first: int) -> None:
 
 
 def head(rows: Rows) -> tuple[int, str]:
-    """Size and signed checkpoint of the newest state; (0, "") of an empty log."""
+    """Size and signed checkpoint of the newest state; (0, "") for an empty log."""
     row = rows.execute("SELECT size, checkpoint FROM head").fetchone()
     return (int(row[0]), str(row[1])) if row else (0, "")
 
 
 def stored_tree(rows: Rows, size: int) -> Tree:
-    """The tree as the database holds it, for as long as ``rows`` lasts."""
+    """The tree in the database, valid as long as ``rows``."""
 
     def tile(level: int, number: int, width: int) -> list[bytes]:
         found = tree_hashes(rows, level, number * TILE, width)
@@ -261,7 +261,7 @@ def stored_tree(rows: Rows, size: int) -> Tree:
 
 
 def tree_hashes(rows: Rows, level: int, first: int, count: int) -> list[bytes]:
-    """Those from place ``first`` on that are there."""
+    """The stored hashes of up to ``count`` places from ``first`` on."""
     found = rows.execute(
         "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
         (level, first, first + count),

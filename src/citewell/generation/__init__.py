@@ -1,4 +1,4 @@
-"""Passages -> draft: the embedded extractive writer, and any language model held to evidence first."""
+"""Passages -> draft: the embedded extractive writer, or any language model made to give evidence first."""
 
 from citewell.generation.extractive import ExtractiveGenerator
 from citewell.generation.writer import LanguageModelWriter

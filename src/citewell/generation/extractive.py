@@ -1,9 +1,9 @@
-"""The embedded writer. It quotes what answers, one claim each, and never writes a fact of its own.
+"""The embedded writer. It quotes what answers, one claim each, and never states a fact of its own.
 
-In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole
-sentences, or a row's label and the cell asked for; and, marked as inferences, what a question asks to be
-worked out from such cells, with the whole calculation. What nothing answers is missing. Same input, same
-bits. Knows nothing about how claims are checked, confidence or the index.
+In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole sentences, or
+a row's label and the cell asked for; and, marked as inferences, results that the question asks to compute
+from such cells, with the full calculation. Aspects that nothing answers are missing. Same input, same bits.
+Independent of how claims are checked, confidence and the index.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ LEFT_OPEN = load_prompt("frame_left_open", ("question",))
 WORKED = load_prompt("frame_worked", ("units",))
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
 FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING)
-"""The files that its words are made with."""
+"""The prompt files that its own words come from."""
 JOINER = " … "
 MAX_NAME = 80
 _STRICTER = 0.5
 _Piece = tuple[str, DraftClaim]
-"""What stands before a claim, and the claim before it has a place in the answer."""
+"""The lead-in of a claim, and the claim before it has a place in the answer."""
 
 
 class ExtractiveGenerator:
-    """``max_no_answer``: a passage above this no-answer probability gives no sentence."""
+    """``max_no_answer``: a passage with a higher no-answer probability yields no sentence."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ExtractiveGenerator:
         missing: list[str] = []
 
         def told(piece: _Piece) -> bool:
-            """The same quote for the same aspect once; for two aspects it stays two claims."""
+            """Keeps a quote once per aspect; for two aspects it stays two claims."""
             lead, claim = piece
             pieces.setdefault((claim.aspect, lead, claim.text), piece)
             return True
@@ -91,7 +91,7 @@ class ExtractiveGenerator:
         by_cells = sum(len(claim.quotes) > 1 for _, claim in (*pieces.values(), *results))
         settled = bool(results) and calculator().is_answer(request.question, len(results))
         if by_cells > 1 and read_question(request.question).left_open and not settled:
-            # Values to be compared or divided are given; the comparison is written nowhere.
+            # The values to compare or divide are quoted; the result itself is stated nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())
         notes = [] if not request.strict else [f"stricter retry without {len(request.strict)} failed claims"]
         text, claims = _written([*pieces.values(), *results])
@@ -107,7 +107,7 @@ class ExtractiveGenerator:
 
 
 def _written(pieces: Sequence[_Piece]) -> tuple[str, tuple[DraftClaim, ...]]:
-    """The pieces on lines of their own, each claim with its place."""
+    """The pieces, one per line, each claim with its offsets."""
     text = ""
     claims = []
     for lead, claim in pieces:
@@ -152,8 +152,8 @@ def _result_piece(result: Result) -> _Piece:
 
 
 def _quotes(answer: CellAnswer) -> tuple[Quote, ...]:
-    """The row's label, the cells that tell it from other rows of that label, and the cell; or all its
-    cells."""
+    """The row's label, the cells that distinguish it from other rows with that label, and the cell; or the
+    label and all cells."""
     chunk, cells = answer.passage.chunk, answer.row.cells
     if answer.cell is not None:
         cells = (*(key for key in answer.keys if key != answer.cell), answer.cell)
@@ -169,13 +169,13 @@ def _bare(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-# --- where a cell stands ------------------------------------------------------------------------------
+# --- where a cell is ----------------------------------------------------------------------------------
 
 
 def _place_of(answer: CellAnswer) -> tuple[str, str]:
     """(title of the table or section with its page, units as printed) from the chunk's context.
 
-    The context's lines after the first are "Table title (units): heads", one a table.
+    The context's lines after the first are "Table title (units): heads", one per table.
     """
     chunk = answer.passage.chunk
     lines = [line.strip() for line in chunk.context.split("\n")[1:] if line.strip()]
@@ -205,7 +205,7 @@ def _document_name(chunk: Chunk) -> str:
 
 
 def _table_line(line: str, heads: Sequence[str]) -> tuple[str, str]:
-    """(title, units) of "title (units): heads"; brackets in a head are its own ("Margin (%)")."""
+    """(title, units) of "title (units): heads"; brackets in a head ("Margin (%)") do not count."""
     told = _before_heads(line, heads)
     if told.endswith(")") and "(" in told:
         title, _, units = told[:-1].rpartition("(")
@@ -214,7 +214,7 @@ def _table_line(line: str, heads: Sequence[str]) -> tuple[str, str]:
 
 
 def _before_heads(line: str, heads: Sequence[str]) -> str:
-    """What stands before the list of heads, which begins with one of ``heads``; all where there is none."""
+    """The part before the list of heads, which starts with one of ``heads``; everything if there is none."""
     for head in heads:
         if found := re.search(rf"(?:^|: ){re.escape(head)}(?= \| |$)", line):
             return line[: found.start()]

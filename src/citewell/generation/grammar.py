@@ -1,8 +1,8 @@
-"""Grammars in which a quote can only be a contiguous run of words of the passage it is labelled with.
+"""Grammars in which a quote can only be a contiguous run of words from the passage that its label names.
 
 In: passages in the order of their labels. Out: grammar text for the inline form, in llguidance's Lark dialect
-(vLLM structured outputs, transformers, llama.cpp built with it) and in GBNF (any llama.cpp). What is written
-outside the quotes is free, but for brackets and line breaks. Knows nothing about models.
+(vLLM structured outputs, transformers, llama.cpp built with it) and in GBNF (any llama.cpp). Text outside the
+quotes is free, except for brackets and line breaks. Independent of models.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
 
 
 def quotable(passage: Passage) -> str:
-    """The passage's words as its block shows them, white space as single blanks."""
+    """The passage's words as its block shows them, with white space collapsed."""
     return " ".join(defuse(passage.chunk.content)[0].split())
 
 
 def quote_grammar(passages: Sequence[Passage]) -> str:
-    """llguidance: ``start`` is lines of evidence and statement, inferences and missing things."""
+    """For llguidance: ``start`` is lines of evidence and statement, inferences and missing things."""
     names = [f"from_{number}" for number in range(1, len(passages) + 1)]
     rules = [
         "start: answer | ABSTENTION",
@@ -39,7 +39,7 @@ def quote_grammar(passages: Sequence[Passage]) -> str:
         f"ABSTENTION: {json.dumps(ABSTENTIONS[0])}",
     ]
     for number, (name, passage) in enumerate(zip(names, passages, strict=True), 1):
-        # Our words, each with its blank: the library's own split lets a blank stand twice.
+        # Our own words, each with its blank: the library's own split allows double blanks.
         chunks = [f" {word}" for word in quotable(passage).split()]
         words = json.dumps({"substring_chunks": chunks}, ensure_ascii=False)
         rules.append(f'{name}: "[SOURCE_{number}: \\"" quote_{number} "\\"]"')

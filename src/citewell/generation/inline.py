@@ -1,8 +1,8 @@
 """The inline form: ``[SOURCE_1: "exact words"] The statement.``
 
-In: a completion, prose included. Out: its text without the evidence markers, and for each the stretch it
-speaks for: the sentence behind it, or the sentence it closes. Other markers stay in the text for
-:mod:`citewell.verification.claims` to read. Knows nothing about models or JSON.
+In: a completion, prose included. Out: its text without the evidence markers, and for each marker the range it
+supports: the sentence after it, or the sentence that it closes. Other markers stay in the text for
+:mod:`citewell.verification.claims` to read. Independent of models and JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPEN, _CLOSE = r"[\[\u3010\uff3b]", r"[\]\u3011\uff3d]"
 _EVIDENCE = re.compile(
     rf"{_OPEN}\s*(?P<label>[^\[\]\u3010\u3011\"\u201c\u00ab|]{{1,200}}?)\s*[:|,]\s*"
     rf"[\"\u201c\u201d\u00ab](?P<quote>.{{1,4000}}?)[\"\u201c\u201d\u00bb]\s*{_CLOSE}[ \t]*"
-    # Words without quotation marks are a quote too, behind a label that nothing else looks like.
+    # Words without quotation marks are a quote too, but only after an unmistakable label.
     rf"|{_OPEN}\s*(?P<number>SOURCE_\d{{1,2}})\s*:\s*"
     rf"(?P<bare>[^\[\]\u3010\u3011\"\u201c]{{1,1000}}?)\s*{_CLOSE}[ \t]*",
     re.DOTALL,
@@ -33,7 +33,7 @@ _ENDED = re.compile(
 
 
 class _Found(Record, frozen=True, kw_only=True):
-    """``at`` in the text without evidence markers; ``leads`` when it stands before its statement."""
+    """``at``: offset in the text without evidence markers; ``leads``: it precedes its statement."""
 
     at: int
     quote: Quote
@@ -41,7 +41,7 @@ class _Found(Record, frozen=True, kw_only=True):
 
 
 def read_inline(completion: str, sources: Sources) -> Written:
-    """A draft of prose with evidence markers before, or behind, its sentences."""
+    """Reads prose with evidence markers before or after its sentences."""
     text, found = _taken_out(completion, sources)
     return read_marked(text, _ranges(text, found), sources)
 
@@ -50,7 +50,7 @@ def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
     text, position = "", 0
     found: list[_Found] = []
     while match := _EVIDENCE.search(completion, position):
-        # Words between markers alone: a quote is the source's, whatever in it looks like a label.
+        # Only words between markers: quotes are the source's, even if they contain label-like words.
         text += sources.named(completion[position : match.start()])
         again = bool(found) and found[-1].at == len(text)
         leads = found[-1].leads if again else bool(_ENDED.search(text))
@@ -68,8 +68,8 @@ def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
 
 
 def _words(match: re.Match[str], label: str, sources: Sources) -> tuple[str, int]:
-    """The quoted words and where their marker ends: a quote that itself has ``"]`` in it goes on to the last
-    one of the next few, before another marker or line, up to which the source has it."""
+    """The quoted words and the end of their marker. A quote may itself contain ``"]``: it extends to the last
+    of the next few, before another marker or line, up to which the source contains it."""
     said, start = match.string, match.start("quote")
     if start >= 0:
         line, another = said.find("\n", match.end()), _EVIDENCE.search(said, match.end())
@@ -92,7 +92,7 @@ def _ranges(text: str, found: Sequence[_Found]) -> list[Evidenced]:
 
 
 def _behind(text: str, place: int) -> tuple[int, int] | None:
-    """The first sentence after ``place``, before the next paragraph; the one before it when none follows."""
+    """The first sentence after ``place`` in the same paragraph; the one before it if none follows."""
     rest = text[place:]
     skipped = len(rest) - len(rest.lstrip())
     if "\n\n" in rest[:skipped] or not rest.strip():
@@ -103,7 +103,7 @@ def _behind(text: str, place: int) -> tuple[int, int] | None:
 
 
 def _around(text: str, place: int) -> tuple[int, int] | None:
-    """The sentence that ends at, or goes on over, ``place``."""
+    """The last sentence that starts before ``place`` on its line."""
     start, stop = line_span(text, place)
     for a, b in reversed(sentence_spans(text[start:stop])):
         if start + a < place:

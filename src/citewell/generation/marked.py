@@ -1,8 +1,8 @@
-"""Text with evidence beside it -> a draft's text and claims. What the forms of writing have in common.
+"""Text with evidence for its ranges -> a draft's text and claims. Shared by all forms of writing.
 
-In: text as a model wrote it, and ranges of it with the quotes, kind and reasoning that speak for them. Out:
-text as a reader sees it, without markers or labels, and its claims with their offsets in it. Whatever states
-something becomes a claim; code and lists of sources are left out and told. Knows nothing about models.
+In: text as a model wrote it, and ranges of it with the quotes, kind and reasoning that support them. Out:
+text for the reader, without markers or labels, and its claims with their offsets. Whatever states something
+becomes a claim; code and lists of sources are dropped, with a note. Independent of models.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEFT_OUT = {PieceKind.CODE: "code", PieceKind.REFERENCES: "a list of sources"}
 
 
 class Evidenced(Record, frozen=True, kw_only=True):
-    """What was committed to for ``[start, end)``. ``stated``: the range is a claim whatever it looks like."""
+    """The evidence given for ``[start, end)``. ``stated``: the range is a claim whatever it looks like."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Evidenced(Record, frozen=True, kw_only=True):
 
 
 class Written(Record, frozen=True, kw_only=True):
-    """``claims`` lie inside ``text``; ``abstains`` when a sentence says that the sources do not answer."""
+    """``claims`` lie in ``text``; ``abstains``: a sentence says that the sources do not answer."""
 
     text: str
     claims: tuple[DraftClaim, ...]
@@ -52,7 +52,7 @@ class Written(Record, frozen=True, kw_only=True):
 def read_marked(
     text: str, ranges: Sequence[Evidenced], sources: Sources, *, missing: Sequence[str] = ()
 ) -> Written:
-    """Claims of ``text``; each has the quotes of the ranges it overlaps and of the markers beside it."""
+    """The claims of ``text``, each with the quotes of the ranges it overlaps and of its own markers."""
     notes: list[str] = []
     found = [match[1].strip() for match in _MISSING.finditer(text)]
     text, ranges = _cut(text, ranges, [(m.start(), m.end()) for m in _MISSING.finditer(text)])
@@ -76,7 +76,7 @@ def read_marked(
 
 
 def _listed(text: str, parsed: Parsed) -> list[tuple[int, int]]:
-    """Lists of sources up to the line of what follows, their markers with them: they speak for no claim."""
+    """Lists of sources, with their markers, up to the line of what follows: they support no claim."""
     found: list[tuple[int, int]] = []
     start = -1
     for piece in parsed.pieces:
@@ -108,7 +108,7 @@ def _claim(claim: ParsedClaim, ranges: Sequence[Evidenced], sources: Sources) ->
     mine = [own for own in ranges if own.start < claim.end and claim.start < own.end]
     labelled = tuple(Quote(source=sources.resolve(label)) for label in claim.labels)
     quotes = tuple(dict.fromkeys(quote for own in mine for quote in own.quotes))
-    # A label beside a quote of the same source adds nothing; one of another source is a second citation.
+    # A label next to a quote of the same source adds nothing; one of another source is a second citation.
     held = {quote.source for quote in quotes}
     quotes += tuple(quote for quote in dict.fromkeys(labelled) if quote.source not in held)
     inference = claim.inference or any(own.kind is Kind.INFERENCE for own in mine)
@@ -134,7 +134,7 @@ def _without_markers(
     notes: list[str],
     sources: Sources,
 ) -> Written:
-    """Offsets move from the text as written to the text as shown."""
+    """Removes markers and maps offsets from the text as written to the text as shown."""
     marked = read_markers(text, _ids(sources))
     offsets = marked.offsets
     moved = []
@@ -165,7 +165,7 @@ def _without_markers(
 
 
 def _strays(text: str, sources: Sources) -> list[tuple[int, int]]:
-    """Beginnings and ends of source marks that are no whole marker."""
+    """Fragments of source markers that form no complete marker."""
     read = [(marker.start, marker.end) for marker in read_markers(text, _ids(sources)).markers]
     return [
         (match.start(), match.end())
@@ -177,7 +177,7 @@ def _strays(text: str, sources: Sources) -> list[tuple[int, int]]:
 def _cut(
     text: str, ranges: Sequence[Evidenced], cuts: Sequence[tuple[int, int]]
 ) -> tuple[str, list[Evidenced]]:
-    """``text`` without the stretches, the ranges moved along."""
+    """``text`` without ``cuts``, with the ranges adjusted."""
     kept = list(ranges)
     for start, end in sorted(cuts, reverse=True):
         text = text[:start] + text[end:]
@@ -188,12 +188,12 @@ def _cut(
 
 
 def _less(place: int, start: int, end: int) -> int:
-    """Where ``place`` stands when ``[start, end)`` is taken out."""
+    """The offset of ``place`` once ``[start, end)`` is removed."""
     return place if place <= start else start if place < end else place - (end - start)
 
 
 def _marks(text: str) -> bool:
-    """An open bracket at the end that could have become one of our markers."""
+    """Whether an open bracket at the end could be the start of one of our markers."""
     inner = text[1:].lstrip().lower()
     return not inner or any(
         inner.startswith(word) or word.startswith(inner)

@@ -1,8 +1,8 @@
-"""A provider's own citations -> ours: its character pointers become offsets into document versions.
+"""A provider's native citations -> ours: its character pointers become offsets into document versions.
 
-In: segments of a completion with pointers into the texts that were handed over. Out: a draft's text and
-claims. A pointer whose words are not where it points stays a quote to be looked for, and fails by name when
-it is nowhere: pointers are verified like any others. Knows nothing about SDKs.
+In: segments of a completion with pointers into the texts that were sent. Out: a draft's text and claims. A
+pointer whose words are not at its offsets becomes a quote to search for, and fails if it is not found:
+pointers are verified like any other citation. Independent of SDKs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from citewell.generation.sources import Sources
 
 
 def read_native(segments: Sequence[Segment], sources: Sources) -> Written:
-    """Each segment's pointers speak for its words."""
+    """Each segment's pointers support its words."""
     text, ranges = "", []
     for segment in segments:
         start = len(text)

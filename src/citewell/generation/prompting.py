@@ -1,7 +1,7 @@
-"""What a language model is sent: rules, form, example, sources, question, and what failed before.
+"""Builds the prompt for a language model: rules, form, example, sources, question, and earlier failures.
 
-In: a request for a draft and the form to ask for. Out: a :class:`Prompted`, and the hash of every prompt file
-that is in it. Knows nothing about who answers or how the answer is read.
+In: a request for a draft and the form to ask for. Out: a :class:`Prompted`, and the prompt files it uses.
+Independent of who answers and how the answer is parsed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXAMPLES: dict[Form, Prompt] = {
 
 
 def prompt_for(request: GenerationRequest, sources: Sources, form: Form, settings: Writer) -> Prompted:
-    """Temperature is that of the shown draft for seed 0, of sampling for the others."""
+    """Seed 0 uses the temperature of the shown draft, other seeds that of sampling."""
     example = EXAMPLES.get(form) if settings.example else None
     parts = [RULES.fill(abstention=ABSTENTIONS[0]), FORMS[form].fill()]
     parts += [example.fill()] if example else []
@@ -66,7 +66,7 @@ def prompt_for(request: GenerationRequest, sources: Sources, form: Form, setting
 
 
 def _requoted(request: GenerationRequest, sources: Sources) -> str:
-    """Each statement under the words that carry it, with the label that its source has in the prompt."""
+    """Each statement with the words that support it, under the label of their source in the prompt."""
     labels = {passage.chunk.chunk_id: f"SOURCE_{n}" for n, passage in enumerate(sources.passages, 1)}
     return "\n".join(
         f'- {one.claim}\n  {labels[one.quote.source]}: "{defuse(" ".join(one.quote.text.split()))[0]}"'
@@ -76,7 +76,7 @@ def _requoted(request: GenerationRequest, sources: Sources) -> str:
 
 
 def prompt_files(form: Form, settings: Writer) -> tuple[Prompt, ...]:
-    """Every file that ``form`` may use; a draft by it has the hash over them."""
+    """Every file that ``form`` may use; a draft in that form carries the hash over them."""
     files = [RULES, FORMS[form], STRICT, REQUOTE, QUESTION_NATIVE if form is Form.NATIVE else QUESTION]
     files += [] if form is Form.NATIVE else [BLOCK]
     files += [EXAMPLES[form]] if settings.example and form in EXAMPLES else []

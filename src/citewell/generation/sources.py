@@ -1,9 +1,9 @@
-"""Passages as numbered source blocks, and the way back from a label or a quote to the passage it stands for.
+"""Passages as numbered source blocks, and the mapping from a label or a quote back to its passage.
 
-In: passages, most relevant first. Out: blocks for a prompt; for a label that a model wrote, the id of the
-passage; for words that it quotes of a block, the source's own. Text of a source cannot close its block, open
-another or pass for a chat border: such marks lose their bracket, invisible characters go, and both are told.
-Knows nothing about models or prompts.
+In: passages, most relevant first. Out: blocks for a prompt; the passage id for a label that a model wrote;
+the source's own words for a quote from a block. Source text cannot close its block, open another or imitate a
+chat delimiter: such marks are broken and invisible characters removed, with a note. Independent of models and
+prompts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK = load_prompt("writer_source", ("label", "title", "author", "date", "conte
 MOST_SOURCES = 10
 _LONGEST_TITLE = 400
 
-# Zero-width and tag characters, direction overrides: nobody reads them, a model does.
+# Zero-width and tag characters, direction overrides: invisible to people but not to a model.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _OPENING = r"[\[\u3010\uff3b\u3014\u3016\u27e6]"
 _BORDER = re.compile(rf"{_OPENING}(?=\s*(?:/|\\)?\s*SOURCES?[\s_:#.-]*(?:\d|/|\]))", re.IGNORECASE)
@@ -31,7 +31,7 @@ _CHAT = re.compile(
     r"|\[(?=/?INST\])",
     re.IGNORECASE,
 )
-# "SOURCE_2", "source 2", "Document 2"; a list of numbers only behind the plural: "source 1, 3 trains".
+# "SOURCE_2", "source 2", "Document 2"; a list of numbers only after a plural: not "source 1, 3 trains".
 _INLINE_LABEL = re.compile(
     r"([\[\u3010\uff3b][^\[\]\u3010\u3011\uff3b\uff3d\n]*[\]\u3011\uff3d])"
     r"|\b(?:source|document)(?:[_ -]?(\d{1,2})"
@@ -42,7 +42,7 @@ _INLINE_LABEL = re.compile(
 
 
 class Sources:
-    """At most ``most`` passages, labelled SOURCE_1 and so on in their order."""
+    """At most ``most`` passages, labelled SOURCE_1 and so on, in order."""
 
     def __init__(self, passages: Sequence[Passage], most: int = 8) -> None:
         self.passages = tuple(passages[: min(most, MOST_SOURCES)])
@@ -71,8 +71,8 @@ class Sources:
 
     @cached_property
     def texts(self) -> tuple[SourceText, ...]:
-        """The same for a provider that takes sources apart from the prompt; :meth:`pointed` leads back from
-        its pointers into them."""
+        """The same for a provider that takes sources separately from the prompt; :meth:`pointed` maps its
+        pointers back."""
         return tuple(
             SourceText(
                 title=_line(_title(passage)),
@@ -85,9 +85,9 @@ class Sources:
         )
 
     def resolve(self, label: str) -> str:
-        """The chunk id that ``label`` stands for: a number, a chunk id, or the id of a document.
+        """The chunk id for ``label``: a number, a chunk id, or a document id.
 
-        A label that no source has stays unresolvable, in words: it is never bent into one that is there.
+        An unknown label yields a phrase that resolves to nothing: it is never coerced to an existing one.
         """
         bare = re.sub(r"\s+", "", label).strip("[]\u3010\u3011\"'")
         for passage in self.passages:
@@ -99,8 +99,8 @@ class Sources:
         return f"none of the {len(self.passages)} sources given: {label.strip()[:80]}"
 
     def quoted(self, label: str, words: str) -> Quote:
-        """``words`` of what ``label`` stands for, as the source itself has them where its block had to have
-        them otherwise; any others as they are."""
+        """A quote of ``words`` from the source ``label``, in the source's own words if its block had to alter
+        them; otherwise unchanged."""
         source = self.resolve(label)
         for number, (passage, shown) in enumerate(zip(self.passages, self._shown, strict=True)):
             content = passage.chunk.content
@@ -111,7 +111,7 @@ class Sources:
         return Quote(source=source, text=words)
 
     def holds(self, label: str, words: str) -> bool:
-        """Whether what ``label`` stands for has ``words``, as it is or as its block shows it."""
+        """Whether the source ``label`` contains ``words``, in its own text or as its block shows it."""
         source = self.resolve(label)
         return any(
             find_verbatim(words, passage.chunk.content) or find_verbatim(words, shown)
@@ -120,14 +120,14 @@ class Sources:
         )
 
     def pointed(self, number: int, start: int, words: str) -> Quote:
-        """``words`` at ``start`` of ``texts[number]``; looked for like any others when they are not there."""
+        """A quote of ``words`` at ``start`` of ``texts[number]``; searched for if they are not there."""
         end = start + len(words)
         if start >= 0 and words and self._shown[number][start:end] == words:
             return self._original(number, start, end)
         return self.quoted(self.passages[number].chunk.chunk_id, words)
 
     def _original(self, number: int, start: int, end: int) -> Quote:
-        """What ``[start, end)`` of a block's words is in the source, with offsets into the document."""
+        """The source's words for ``[start, end)`` of a block, with offsets into the document."""
         chunk = self.passages[number].chunk
         places = _places(chunk.content, self._shown[number])
         first, last = places[start], places[end - 1] + 1
@@ -139,8 +139,8 @@ class Sources:
         )
 
     def named(self, text: str) -> str:
-        """``text`` with labels that stand in its words ("SOURCE_2 says", "Sources 1 and 2") as the ids of
-        their documents. Words that a source itself has ("Source 2 emissions") are no label."""
+        """``text`` with labels in its prose ("SOURCE_2 says", "Sources 1 and 2") replaced by document ids.
+        Words that a source itself contains ("Source 2 emissions") are no label."""
         return _INLINE_LABEL.sub(lambda match: match[1] or self._names(match), text)
 
     def _names(self, match: re.Match[str]) -> str:
@@ -153,7 +153,7 @@ class Sources:
 
 
 def defuse(text: str) -> tuple[str, str]:
-    """``text`` as it may stand in a block, and what was changed, in words ("" for nothing)."""
+    """``text`` made safe for a block, and a description of the changes ("" for none)."""
     told = []
     seen = _INVISIBLE.sub("", text)
     if seen != text:
@@ -168,21 +168,21 @@ def defuse(text: str) -> tuple[str, str]:
 
 
 def _places(text: str, shown: str) -> list[int]:
-    """For each character of ``shown``, which is ``text`` defused, where in ``text`` it comes from."""
+    """For each character of ``shown``, which is ``text`` defused, its offset in ``text``."""
     places: list[int] = []
     at = 0
     for letter in shown:
         while _INVISIBLE.match(text, at):
             at += 1
         places.append(at)
-        # A blank that stands where ``text`` has none was put behind a bracket.
+        # A blank where ``text`` has none was inserted after a bracket.
         if letter != " " or text[at : at + 1] == " ":
             at += 1
     return places
 
 
 def _title(passage: Passage) -> str:
-    """Where the passage stands: title, sections, table heads and units, in one line."""
+    """The passage's location: title, sections, table heads and units, in one line."""
     chunk = passage.chunk
     place = "; ".join(line.strip() for line in chunk.context.split("\n") if line.strip())
     page = f", page {chunk.page}" if chunk.page is not None else ""

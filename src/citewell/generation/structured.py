@@ -1,7 +1,7 @@
-"""The structured form: one JSON object in which evidence stands before its claim.
+"""The structured form: one JSON object in which evidence precedes its claim.
 
-In: a completion, whole or cut off. Out: the claims in it that are whole, and what it names as missing. What
-does not fit is told, never guessed at. Knows nothing about models.
+In: a completion, complete or truncated. Out: its complete claims, and what it reports missing. What does not
+fit is noted, never guessed at. Independent of models.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ SCHEMA: dict[str, Any] = {
     "required": ["claims", "missing"],
     "additionalProperties": False,
 }
-"""Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
+"""Servers that enforce a schema write its keys in this order: evidence, then the claim."""
 
 _FORM = re.compile(r'\{\s*"claims"\s*:\s*\[\s*[{\]]')
 _FENCE = re.compile(r"```\w*\s*$")
-# What the form of the prompt has in the places of words (``writer_schema.txt``).
+# Placeholders in the prompt's form (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
 
 
 def read_structured(
     completion: str, sources: Sources, aspects: Sequence[str], *, whole: bool = True
 ) -> Written | None:
-    """None when no such object is in it: then it is prose. ``whole`` off reads what was said so far."""
+    """None if it contains no such object: then it is prose. ``whole`` is False for a partial completion."""
     begin = _begin(completion)
     if begin is None:
         return None
@@ -107,7 +107,7 @@ def read_structured(
 
 
 def _begin(completion: str) -> int | None:
-    """Where the object begins; models put a word before it, or a fence."""
+    """The start of the object; models may put words or a code fence before it."""
     if is_structured(completion):
         return completion.index("{")
     found = _FORM.search(completion)
@@ -115,12 +115,12 @@ def _begin(completion: str) -> int | None:
 
 
 def _echoed(text: str) -> bool:
-    """Weak models give the placeholders of the form back as if they were answers."""
+    """Whether a weak model returned a placeholder of the form as if it were an answer."""
     return text.strip().rstrip(".") in PLACEHOLDERS
 
 
 def _members(text: str, key: str) -> Iterator[str]:
-    """The objects in the array under ``key`` that are closed, as they were written."""
+    """The complete objects in the array under ``key``, as written."""
     start = depth = 0
     for place, letter, outside in _scan(text, key):
         if letter == "{" and outside:
@@ -135,8 +135,8 @@ def _members(text: str, key: str) -> Iterator[str]:
 
 
 def _strings(text: str, key: str, notes: list[str]) -> list[str]:
-    """The strings in the array under ``key`` that are closed. One that is not proper JSON is told and kept as
-    it was written: left out, what is missing would pass for answered."""
+    """The complete strings in the array under ``key``. Invalid JSON strings are noted and kept as written:
+    dropping a missing part would make it look answered."""
     found: list[str] = []
     start = -1
     for place, letter, outside in _scan(text, key):
@@ -156,8 +156,8 @@ def _strings(text: str, key: str, notes: list[str]) -> list[str]:
 
 
 def _scan(text: str, key: str) -> Iterator[tuple[int, str, bool]]:
-    """Characters inside the array under the outermost ``key``; ``outside`` of strings or not. The quotation
-    marks of strings come too, escaped ones do not."""
+    """Characters inside the array under ``key``, and whether each is outside strings. Includes the quotation
+    marks of strings, but not escaped ones."""
     array = re.search(rf'"{key}"\s*:\s*\[', text) if key != "missing" else _last(rf'"{key}"\s*:\s*\[', text)
     if array is None:
         return
@@ -178,7 +178,7 @@ def _scan(text: str, key: str) -> Iterator[tuple[int, str, bool]]:
             depth += 1
         elif letter in "]}":
             depth -= 1
-        # Brackets of inner arrays are nobody's business; the one that closes this array is.
+        # Closing brackets of inner arrays are skipped; the one that closes this array is not.
         if letter != "]" or depth < 0:
             yield place, letter, not inside
 
@@ -188,7 +188,7 @@ def _last(pattern: str, text: str) -> re.Match[str] | None:
 
 
 def _closed(text: str, begin: int) -> int | None:
-    """Where the object that begins there ends; None when it is cut off, or no JSON."""
+    """The end of the object that starts at ``begin``; None if it is truncated or invalid JSON."""
     try:
         return json.JSONDecoder().raw_decode(text, begin)[1]
     except (ValueError, RecursionError):

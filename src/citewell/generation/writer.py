@@ -1,9 +1,9 @@
-"""A language model that writes, held to evidence before claims.
+"""A writer on a language model that must give evidence before claims.
 
 In: a question, its aspects and passages. Out: a :class:`Draft` whose claims carry the quotes that the model
-committed to. Asks in the strongest form that the model's server has; a form that the server refuses is
-noted and the next one taken; prose instead of the form is read as the inline form. Nothing here judges
-whether a quote exists or supports: the checker does. Knows nothing about SDKs.
+gave. Asks in the strongest form that the model's server supports; if the server refuses a form, that is noted
+and the next one used; prose instead of the form is read as the inline form. Whether a quote exists and
+supports its claim is for the checker. Independent of SDKs.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from citewell.verification.claims.structured import is_structured
 
 AUTO = "auto"
 _BOUNDARY = '.!?}]\n"'
-"""A claim more can only be whole behind one of these."""
+"""A further claim can only be complete after one of these."""
 
 
 class LanguageModelWriter:
-    """``settings.form`` picks one of the model's forms; "auto" takes its strongest.
+    """``settings.form`` selects one of the model's forms; "auto" tries them from the strongest.
 
-    Raises ConfigError for a form that the model does not have or more source blocks than fit.
+    Raises ConfigError for an unsupported form or grammar dialect, or a bad ``max_sources``.
     """
 
     def __init__(self, model: LanguageModel, settings: Writer | None = None) -> None:
@@ -55,11 +55,11 @@ class LanguageModelWriter:
         self.maker = self._maker(self._forms[0])
 
     def generate(self, request: GenerationRequest) -> Draft:
-        """Raises GeneratorError when the model gives no answer at all."""
+        """Raises GeneratorError if there is no passage or the model gives no answer at all."""
         return self._write(request, None)
 
     def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
-        """``hear`` gets each longer draft, made of whole claims only: never a half-written marker."""
+        """``hear`` gets each longer draft, made of complete claims only: never a half-written marker."""
         return self._write(request, hear)
 
     def _write(self, request: GenerationRequest, hear: Callable[[Draft], None] | None) -> Draft:
@@ -119,7 +119,7 @@ class LanguageModelWriter:
         *,
         whole: bool = True,
     ) -> tuple[Written, list[str]]:
-        """The completion by its form; prose is the inline form, whatever was asked for."""
+        """Parses the completion by its form; prose is the inline form, whatever was asked for."""
         if form is Form.NATIVE:
             return read_native(said.segments, sources), []
         written = read_structured(said.text, sources, request.aspects, whole=whole and said.whole)
@@ -137,7 +137,7 @@ class LanguageModelWriter:
 
 
 class _Listener:
-    """Partial completions -> longer and longer drafts, one for each claim more."""
+    """Partial completions -> growing drafts, one for each further claim."""
 
     def __init__(
         self,
@@ -167,15 +167,15 @@ class _Listener:
             )
 
     def _so_far(self, said: Completion) -> Completion:
-        """Native segments: a segment is whole when another has begun behind it."""
+        """A native segment is complete once another one has started after it."""
         if self._form is not Form.NATIVE:
             return said
         return msgspec.structs.replace(said, segments=said.segments[:-1])
 
 
 def _whole_sentences(text: str) -> str:
-    """Prose up to the last sentence that surely has ended: something else has begun behind it, and no marker
-    that could still speak for it is open."""
+    """Prose up to the last sentence that has surely ended: another has started after it, and no open marker
+    can still belong to it."""
     opened = max(text.rfind(mark) for mark in "[\u3010\uff3b")
     closed = max(text.rfind(mark) for mark in "]\u3011\uff3d")
     if opened > closed:
@@ -193,5 +193,5 @@ def _forms(model: LanguageModel, settings: Writer) -> tuple[Form, ...]:
             f"writer.form = {settings.form!r} for {model.maker.name}",
             hint=f"this model supports {', '.join(known)}",
         )
-    # What was asked for by name is not traded for another.
+    # A form chosen by name has no fallback.
     return (Form(settings.form),)

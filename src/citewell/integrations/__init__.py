@@ -1,2 +1,2 @@
-"""Adapters for other frameworks, one module each. Nothing else imports them; each needs its framework
-installed (`pip install 'citewell[langchain]'` and so on)."""
+"""Adapters for other frameworks, one module each. Nothing else imports them; each requires its framework
+(`pip install 'citewell[langchain]'` and so on)."""

@@ -1,4 +1,4 @@
-"""Haystack 2: components that retrieve passages of a home and check what a generator replied."""
+"""Haystack 2: components that retrieve passages from a home and check a generator's replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from citewell.integrations.passages import checked, metadata, reasons
 
 @component
 class CitewellRetriever:
-    """Relevant passages of ``kb``, a home that is open; ``options`` as for :meth:`KnowledgeBase.search`."""
+    """Relevant (or ``every``) passages of ``kb``, an open home; ``options`` as in KnowledgeBase.search."""
 
     def __init__(self, kb: Any, *, every: bool = False, **options: Any) -> None:
         self._kb, self._every, self._options = kb, every, options
@@ -34,9 +34,8 @@ class CitewellRetriever:
 
 @component
 class CitewellVerifier:
-    """Checks each reply against the documents: ``supported`` are the probabilities that all of it is
-    supported, None where nothing could be checked, ``feedback`` the claims that are not verified, ``reports``
-    all of it."""
+    """Checks each reply against the documents. ``supported``: the probability that all of it is supported,
+    None if nothing could be checked; ``feedback``: the claims that are not verified; ``reports``: in full."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options

@@ -1,4 +1,4 @@
-"""LangChain: passages of a home as a retriever, and a runnable that checks what a chain answered."""
+"""LangChain: a retriever over a home's passages, and a runnable that checks a chain's answer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from citewell.integrations.passages import checked, metadata
 
 
 class CitewellRetriever(BaseRetriever):
-    """Relevant passages of ``kb``, a home that is open; ``options`` as for :meth:`KnowledgeBase.search`. With
-    ``every`` also those below the threshold, marked so in their metadata."""
+    """Relevant passages from ``kb``, an open home; ``options`` as for :meth:`KnowledgeBase.search`. With
+    ``every`` also those below the threshold, as marked in their metadata."""
 
     kb: Any
     options: dict[str, Any] = {}
@@ -30,8 +30,8 @@ class CitewellRetriever(BaseRetriever):
 def verifier(
     *, answer: str = "answer", documents: str = "context", question: str = "input", **options: Any
 ) -> RunnableLambda[dict[str, Any], dict[str, Any]]:
-    """A runnable that adds ``verification``, a VerifyReport, to the output of a chain: the arguments name its
-    members; ``options`` as for :func:`citewell.answering.verifying.verify`."""
+    """A runnable that adds ``verification``, a VerifyReport, to a chain's output. The arguments are the keys
+    of that output; ``options`` as for :func:`citewell.answering.verifying.verify`."""
 
     def check(output: dict[str, Any]) -> dict[str, Any]:
         said = output[answer]

@@ -1,4 +1,4 @@
-"""LlamaIndex: passages of a home as a retriever, and an evaluator of responses."""
+"""LlamaIndex: a retriever over a home's passages, and an evaluator of responses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from citewell.integrations.passages import checked, metadata, reasons
 
 
 class CitewellRetriever(BaseRetriever):
-    """Relevant passages of ``kb``, a home that is open; ``options`` as for :meth:`KnowledgeBase.search`. The
-    score of a node is its relevance, a probability."""
+    """Relevant passages from ``kb``, an open home; ``options`` as for :meth:`KnowledgeBase.search`. A node's
+    score is its relevance, a probability. With ``every`` also those below the threshold."""
 
     def __init__(self, kb: Any, *, every: bool = False, **options: Any) -> None:
         super().__init__()
@@ -33,9 +33,8 @@ class CitewellRetriever(BaseRetriever):
 
 
 class CitewellEvaluator(BaseEvaluator):
-    """Passing where every claim of the response is verified against the contexts; the score is the
-    probability that all of it is supported. ``options`` as for
-    :func:`citewell.answering.verifying.verify`."""
+    """Passes if every claim of the response is verified against the contexts; the score is the probability
+    that all of it is supported. ``options`` as for :func:`citewell.answering.verifying.verify`."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options

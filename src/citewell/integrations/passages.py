@@ -1,6 +1,6 @@
-"""What the adapters share: a passage's metadata, and a check of an answer against documents of any framework.
+"""Shared by the adapters: a passage's metadata, and checking an answer against documents of any framework.
 
-Knows nothing about the frameworks: their documents are read by the names of their members.
+Independent of the frameworks: their documents are read by attribute name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from citewell.core.records import Passage, Status
 
 
 def metadata(passage: Passage) -> dict[str, Any]:
-    """Enough to find the quote again: document, version and offsets in code points."""
+    """Enough to locate the quote again: document, version and offsets in code points."""
     chunk = passage.chunk
     return {
         "document_id": chunk.document_id,
@@ -29,7 +29,7 @@ def metadata(passage: Passage) -> dict[str, Any]:
 
 
 def text_of(document: Any) -> str:
-    """Of a text, or a document or node of LangChain, LlamaIndex or Haystack."""
+    """The text of a string, or of a document or node of LangChain, LlamaIndex or Haystack."""
     if isinstance(document, str):
         return document
     inner = getattr(document, "node", document)
@@ -40,8 +40,8 @@ def text_of(document: Any) -> str:
 
 
 def checked(answer: str, documents: Iterable[Any], question: str = "", **options: Any) -> VerifyReport:
-    """The documents are the sources 1, 2, ... in their order, as ``[1]`` in an answer names them; ``options``
-    as for :func:`citewell.answering.verifying.verify`."""
+    """The documents are sources 1, 2, ... in order, cited as ``[1]`` in an answer; ``options`` as for
+    :func:`citewell.answering.verifying.verify`."""
     return verify(answer, [text_of(document) for document in documents], question or None, **options)
 
 

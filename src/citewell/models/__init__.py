@@ -1,4 +1,4 @@
-"""Models behind the ports: the embedded ones (``onnx/``, ``weights/``), and any other by one line.
+"""Models behind the ports: the embedded ones (``onnx/``, ``weights/``), and others by one line of config.
 
-Which line stands for which model is in :mod:`citewell.models.naming`. Constructors import what is heavy.
+:mod:`citewell.models.naming` maps lines to models. Heavy imports happen in constructors.
 """

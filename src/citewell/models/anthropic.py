@@ -1,7 +1,7 @@
 """The Anthropic API through the official SDK: ``citewell[anthropic]``.
 
 In: a model name; address and key from the SDK's own variables (``ANTHROPIC_API_KEY``,
-``ANTHROPIC_BASE_URL``). Out: a LanguageModel that cites by itself. Keys stay in the SDK.
+``ANTHROPIC_BASE_URL``). Out: a LanguageModel with native citations. Keys stay in the SDK.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.models.hosted import Call, HostedModel
 
 
 class AnthropicModel(HostedModel):
-    """Native citations first: pointers into the texts it was given, which the API cannot join with a JSON
+    """Native citations first: pointers into the given texts, which the API cannot combine with a JSON
     schema."""
 
     provider = "anthropic"
@@ -41,7 +41,7 @@ class AnthropicModel(HostedModel):
             max_tokens=prompted.max_tokens,
             system=prompted.system,
             messages=[{"role": "user", "content": _content(prompted)}],
-            # The SDK has no temperature any more; models that still take it do so in the body.
+            # The SDK no longer has a temperature parameter; models that still accept one take it in the body.
             extra_body=self._parameters(prompted),
             **held_to,
         )
@@ -79,7 +79,7 @@ class AnthropicModel(HostedModel):
                         text=cited.cited_text,
                     )
                     for cited in block.citations or ()
-                    if cited.type == "char_location"  # of a plain text: nothing else is ever handed over
+                    if cited.type == "char_location"  # of a plain text: nothing else is ever sent
                 ),
             )
             for block in message.content

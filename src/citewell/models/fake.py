@@ -1,6 +1,6 @@
-"""Stand-ins for models, for tests and examples: exact, instant, and honest about being fakes.
+"""Fake models for tests and examples: exact, instant, and labelled as fakes.
 
-In and out as the ports say. Knows nothing about language.
+Inputs and outputs follow the ports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 
 class HashEmbedder:
-    """Texts that share words are near: each word adds a direction made from its hash."""
+    """Texts that share words are close: each word adds a direction derived from its hash."""
 
     def __init__(self, dimension: int = 64) -> None:
         self.dimension = dimension
@@ -40,12 +40,12 @@ class HashEmbedder:
 
 
 class FakeEntailer:
-    """Entailment by exact words, for tests and examples: what the rules are is all it knows.
+    """Entailment by exact words and fixed rules, for tests and examples.
 
-    A sentence of the premise that holds every content word of the claim entails it (0.95); the whole
-    premise may too (0.9). The same words with a negation on one side only, or with other digits in their
-    place, contradict (0.95). Otherwise the claim is neutral, entailed as far as half the share of its words
-    that the premise holds. An empty premise or claim is unchecked.
+    A premise sentence with every content word of the claim entails it (0.95); so does the whole premise
+    (0.9). The same words with a negation on one side only, or with other digits, contradict it (0.95).
+    Otherwise the claim is neutral, with an entailment of half the share of its words that the premise has.
+    An empty premise or claim is unchecked.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class FakeEntailer:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _NOT = frozenset(("not", "no", "never", "none", "nor", "cannot", "without", "denied", "false"))
 _DULL = frozenset(
-    (  # noqa: SIM905 - a list is longer
+    (  # noqa: SIM905 - a list would be longer
         "a an the of in on at to for and or but by with from as is are was were be been it its this that"
     ).split()
 )

@@ -1,9 +1,8 @@
-"""A model behind a provider's official SDK: each call bounded as a whole, tried again where that can help,
-and every try told.
+"""A model behind a provider's official SDK: each call has an overall time limit, is retried where that can
+help, and every try is noted.
 
-In: a request. Out: a completion with the notes of its failed tries; else GeneratorError. The SDK's own
-retries are off, because what it does in silence cannot be recorded. Keys and addresses never get into a
-message.
+In: a request. Out: a completion with notes on its failed tries; else GeneratorError. The SDK's own retries
+are off, because silent ones cannot be recorded. Keys and addresses never appear in messages.
 """
 
 from __future__ import annotations
@@ -53,25 +52,25 @@ Hear = Callable[[Completion], None]
 
 
 class _ListenerError(Exception):
-    """``error`` was raised by who listens, not by the call: it is no reason to call again."""
+    """``error`` was raised by the listener, not by the call: no reason to retry."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
 
 
 class Call(threading.Event):
-    """One try; set when it is over. How long its listener keeps it waiting is not the model's time."""
+    """One try; set when it is over. Time spent in its listener does not count as the model's."""
 
     def __init__(self, hear: Hear | None) -> None:
         super().__init__()
         self.has_listener = hear is not None
         self._hear = hear
-        # (seconds listened before, since when it listens now): one value, for the thread that waits reads it
-        # while the thread that calls sets it.
+        # (seconds listened so far, start of the current listening): one value, because the waiting thread
+        # reads it while the calling thread sets it.
         self._listening: tuple[float, float | None] = (0.0, None)
 
     def hear(self, said: Completion) -> None:
-        """Tells the listener, until the call is over. Raises _ListenerError for what it raises."""
+        """Passes ``said`` to the listener unless the call is over. Wraps its errors in _ListenerError."""
         if self._hear is None or self.is_set():
             return
         self._listening = (self.listened_s, time.monotonic())
@@ -89,7 +88,7 @@ class Call(threading.Event):
 
 
 class HostedModel(ABC):
-    """A model of ``provider``, which names the SDK's package and the extra that brings it.
+    """A model of ``provider``, the name of the SDK's package and of its extra.
 
     Raises MissingExtraError, and ModelError without a key."""
 
@@ -105,7 +104,7 @@ class HostedModel(ABC):
                 hint=f"pip install 'citewell[{self.provider}]'",
             ) from error
         self._client = self._open(sdk, settings.timeout_s)
-        weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
+        weakref.finalize(self, self._client.close)  # the SDKs leave this to the garbage collector
         self._errors: tuple[type[Exception], ...] = (TimeoutError, *_transport_errors(sdk))
         self._model, self._settings = model, settings
         self._refused: set[str] = set()
@@ -117,17 +116,17 @@ class HostedModel(ABC):
 
     @abstractmethod
     def _parameters(self, prompted: Prompted) -> dict[str, Any]:
-        """Those that a call may go without, less what the server has refused."""
+        """The optional parameters of a call, without those that the server has refused."""
 
     @abstractmethod
     def _once(self, prompted: Prompted, call: Call) -> Completion:
-        """One try: stops once ``call`` is set. Streamed whether or not anybody listens: a stalled answer is
-        seen sooner. Raises GeneratorError for an answer without text."""
+        """One try: stops once ``call`` is set. Always streamed, so that a stalled answer is noticed sooner.
+        Raises GeneratorError for an answer without text."""
 
     def complete(self, prompted: Prompted, hear: Hear | None = None) -> Completion:
-        """A parameter that the server does not know is left out from then on, which is told at each call.
+        """A parameter unknown to the server is left out from then on, with a note on each call.
 
-        Raises GeneratorError, FormRefusedError for a schema or grammar that is not taken."""
+        Raises GeneratorError, FormRefusedError for a schema or grammar that is not accepted."""
         notes = [
             f"asked without {name}, which the server did not take before" for name in sorted(self._refused)
         ]
@@ -159,18 +158,18 @@ class HostedModel(ABC):
                 time.sleep(wait)
 
     def _bounded(self, prompted: Prompted, call: Call) -> Completion:
-        """Waited for at most the time-out beside what was spent listening: a read time-out alone never ends
-        when a byte comes now and then. Raises TimeoutError, and what the try raises."""
+        """Waits at most the timeout plus the time spent listening: a read timeout alone never expires while
+        bytes trickle in. Raises TimeoutError, and whatever the try raises."""
         outcome: list[Completion] = []
         failure: list[BaseException] = []
 
         def run() -> None:
             try:
                 outcome.append(self._once(prompted, call))
-            except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            except BaseException as error:  # noqa: BLE001 - re-raised by the waiting thread
                 failure.append(error)
 
-        # In the caller's context: a claim may be judged while it is streamed, and counts for the same pass.
+        # In the caller's context: a claim judged while streaming counts towards the same pass.
         thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="citewell-call")
         thread.start()
         ends = time.monotonic() + self._settings.timeout_s
@@ -192,7 +191,7 @@ class HostedModel(ABC):
         return failed
 
     def _told(self, error: Exception) -> str:
-        """What happened, without keys; a server's own words cut short."""
+        """What happened, without keys; the server's message is truncated."""
         if isinstance(error, TimeoutError):
             return f"no whole answer within {self._settings.timeout_s:g} s"
         status = getattr(error, "status_code", None)
@@ -211,8 +210,8 @@ class HostedModel(ABC):
 
 
 def _transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
-    """The SDK's own errors, and what its transport raises while an answer streams: the SDK does not wrap
-    that, nor lines that are no JSON."""
+    """The SDK's own errors, and those of its transport during streaming or of invalid JSON, which the SDK
+    does not wrap."""
     roots = {made.__module__.partition(".")[0] for made in sdk.DefaultHttpxClient.__mro__}
     http = importlib.import_module(next(root for root in sorted(roots) if root.startswith("httpx")))
     base = sdk.OpenAIError if hasattr(sdk, "OpenAIError") else sdk.AnthropicError
@@ -220,8 +219,8 @@ def _transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
 
 
 def _not_taken(error: Exception, told: str, sent: Collection[str]) -> str:
-    """The parameter of ``sent`` that the server does not know, "" for none: one that is only too large for
-    this prompt is not meant."""
+    """The parameter in ``sent`` that the server does not know, "" for none; one that is merely too large for
+    this prompt does not count."""
     if getattr(error, "status_code", None) not in {400, 422} or not _UNKNOWN.search(told):
         return ""
     param = str(getattr(error, "param", "") or "")
@@ -239,7 +238,7 @@ def _helps(error: Exception) -> bool:
         return False
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status < 400:
-        # An error told in the middle of a stream that had begun well.
+        # An error reported in the middle of a stream.
         body = getattr(error, "body", None)
         told = body.get("error") if isinstance(body, dict) else None
         return isinstance(told, dict) and told.get("type") in PASSING
@@ -248,7 +247,7 @@ def _helps(error: Exception) -> bool:
 
 
 def _wait(error: Exception, attempt: int) -> float:
-    """The seconds that the server asks for; else twice as long each time, spread."""
+    """The seconds that the server asks for; else exponential backoff with jitter."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         with suppress(ValueError):  # absent, or a date

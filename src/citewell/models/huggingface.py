@@ -1,4 +1,4 @@
-"""Any Hugging Face model as entailer or ranker, from a folder or a hub name: ``citewell[huggingface]``.
+"""Hugging Face models as entailers or rankers, from a folder or a hub name: ``citewell[huggingface]``.
 
 In: (premise, claim) or (question, passage) texts of any length. Out: probabilities, in order.
 The kind of model is read from its ``config.json``, never guessed from its name:
@@ -8,18 +8,18 @@ config                                 read as
 =====================================  ==================================================================
 sequence classification, three labels  NLI (DeBERTa-MNLI...): label order from ``id2label``
 sequence classification, two labels    supported or not (MiniCheck): which is which from ``id2label``; 1 is
-                                       support where its labels have no names
+                                       support if the labels have no names
 sequence classification, one label     support by a logistic (HHEM-1); as a ranker: relevance
-``T5ForConditionalGeneration``         MiniCheck-Flan-T5: its answer's first word, 1 for supported or 0
+``T5ForConditionalGeneration``         MiniCheck-Flan-T5: its answer's first token, 1 for supported or 0
 ``HHEMv2Config``                       HHEM-2: T5 token classification, first token, label 1, its own prompt
-token classification, two labels       LettuceDetect: one minus the worst token of the claim; 1 is bad where
-                                       its labels have no names
+token classification, two labels       LettuceDetect: one minus the worst token of the claim; 1 is bad if
+                                       the labels have no names
 =====================================  ==================================================================
 
-Named labels that do not say which of them means support are refused: a model read the wrong way round would
-verify what is false.
+Named labels that do not say which one means support are refused: a model read the wrong way round would
+verify false claims.
 
-Code that a model folder brings along is never run. Long premises are windowed by sentences; the best window
+Code in a model folder is never run. Long premises are split into windows of sentences; the best window
 counts.
 """
 
@@ -48,7 +48,7 @@ from citewell.models.saved import (
 
 PREMISE_TOKENS = 400
 LEAST_TOKENS = 32
-"""A window shorter than this holds no sentence: then the claim is too long for the model."""
+"""A window shorter than this cannot hold a sentence: the claim is then too long for the model."""
 ANSWERING = "T5ForConditionalGeneration"
 ANSWERING_PROMPT = "predict: {}</s>{}"
 HHEM_BASE = "google/flan-t5-base"
@@ -67,11 +67,10 @@ Triple = tuple[float, float, float]
 
 
 class HuggingFaceEntailer:
-    """``name`` is a folder or a hub id; ``sha256`` pins the files that are loaded (hexadecimal, tag
-    optional).
+    """``name`` is a folder or a hub id; ``sha256`` pins the loaded files (hexadecimal, tag optional).
 
-    Raises MissingExtraError without the extra, ModelError for a model that is missing or of no known kind,
-    and ModelChangedError when the weights are not the pinned ones.
+    Raises MissingExtraError without the extra, ModelError for a model that is missing or of an unknown kind,
+    and ModelChangedError if the files do not match the pin.
     """
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
@@ -79,15 +78,15 @@ class HuggingFaceEntailer:
         folder = folder_of(name)
         settings = settings_of(folder)
         kind = _kind(settings)
-        # HHEM-2 publishes its weights alone, and names the model that has the rest.
+        # HHEM-2 publishes only its weights, and names the model with the rest.
         base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
         fingerprint = digest(sha256, *dict.fromkeys((folder, base)))
         self._load(kind, folder, base)
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """The window with the highest entailment speaks for a long premise; when none entails, the
-        window that contradicts most does. A claim too long for the model is unchecked, and alone is."""
+        """For a long premise the window with the highest entailment counts; if none entails, the one that
+        contradicts most. A claim too long for the model is unchecked, without affecting the others."""
         return [self._one(premise, claim) for premise, claim in pairs]
 
     def _one(self, premise: str, claim: str) -> Entailment:
@@ -128,7 +127,7 @@ class HuggingFaceEntailer:
 
 
 class HuggingFaceRanker:
-    """A cross-encoder with one output: a logistic of its logit, the best window for a long passage."""
+    """A cross-encoder with one output: the logistic of its logit; for a long passage, the best window."""
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
         _, self._torch = libraries()
@@ -141,8 +140,8 @@ class HuggingFaceRanker:
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """One probability a passage; an empty passage answers nothing: 0. Raises ModelError for a question
-        too long for the model."""
+        """One probability per passage, 0 for an empty one. Raises ModelError for a question too long for the
+        model."""
         return [
             max((self._one(question, part) for part in self._pairing.windows(passage, question)), default=0.0)
             for passage in passages
@@ -155,8 +154,8 @@ class HuggingFaceRanker:
 
 
 class _Pairing:
-    """Two texts as one input of a model, by its own tokenizer or in the words of ``form``, and the windows
-    of the first that fit beside the second (the ``asked``: what it is called in an error)."""
+    """Two texts as one model input, paired by its tokenizer or by the template ``form``, and the windows of
+    the first that fit alongside the second (called ``asked`` in errors)."""
 
     def __init__(self, tokenizer: Any, model: Any, asked: str, form: str = "") -> None:
         self._tokenizer = tokenizer
@@ -165,7 +164,7 @@ class _Pairing:
         self._places = _places(model)
 
     def windows(self, text: str, asked: str) -> list[str]:
-        """As :func:`windows`. Raises ModelError where ``asked`` leaves no room for a sentence."""
+        """Like :func:`windows`. Raises ModelError if ``asked`` leaves no room for a sentence."""
         text = plain(self._tokenizer, text)
         room = PREMISE_TOKENS
         if self._places:
@@ -178,7 +177,7 @@ class _Pairing:
         return windows(text, self._count, room)
 
     def encode(self, first: str, second: str) -> Any:
-        """Never cut: what does not fit is not sent."""
+        """Never truncated: callers send only what fits."""
         texts: tuple[str, ...] = (plain(self._tokenizer, first), plain(self._tokenizer, second))
         if self._form:
             texts = (self._form.format(*texts),)
@@ -189,8 +188,8 @@ class _Pairing:
 
 
 def _places(model: Any) -> int:
-    """The most tokens that a model takes; 0 for any number. RoBERTa and its kin count places from behind
-    that of their padding, so that of 514 they have 512."""
+    """The most tokens that a model accepts; 0 for no limit. RoBERTa-style models start positions after the
+    padding index, so that 512 of 514 are usable."""
     places = max(int(getattr(model.config, "max_position_embeddings", 0) or 0), 0)
     lost = [
         part.padding_idx + 1
@@ -205,9 +204,8 @@ def _unchecked(reason: str) -> Entailment:
 
 
 def windows(text: str, count: Callable[[str], int], most: int) -> list[str]:
-    """Runs of whole sentences of at most ``most`` tokens, each overlapping the last by one sentence; a
-    sentence that is longer by itself is cut at white space, a word that is, anywhere. Every word is in at
-    least one window."""
+    """Runs of whole sentences of at most ``most`` tokens, each overlapping the previous by one sentence; a
+    longer sentence is cut at white space, a longer word anywhere. Every word is in at least one window."""
     if count(text) <= most:
         return [text] if text.strip() else []
     pieces = [piece for a, b in sentence_spans(text) for piece in _pieces(text[a:b], count, most)]
@@ -258,7 +256,7 @@ def _tokens(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, 
 
 
 def _answers(folder: Path, _base: Path, tokenizer: Any) -> tuple[Any, dict[int, str]]:
-    """Its labels are words: what the answers 0 and 1 begin with."""
+    """Its labels are token ids: the first tokens of the answers 0 and 1."""
     no, yes = (tokenizer(answer, add_special_tokens=False)["input_ids"][0] for answer in "01")
     return model_of("AutoModelForSeq2SeqLM", folder), {no: "unsupported", yes: "supported"}
 
@@ -352,7 +350,7 @@ def _nameless(labels: dict[int, str], hint: str) -> ModelError:
 
 
 def _supports(label: str) -> bool | None:
-    """Whether the label means support, or what lacks it; None when its name tells neither."""
+    """Whether the label means support or lack of it; None if its name indicates neither."""
     good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS)
     if good is None and bad is None:
         return None
@@ -360,7 +358,7 @@ def _supports(label: str) -> bool | None:
 
 
 def _says(label: str, words: tuple[str, ...]) -> bool | None:
-    """Whether the label says one of ``words``, or denies one ("not_entailment", "unsupported"); None when
+    """Whether the label contains one of ``words`` or negates one ("not_entailment", "unsupported"); None if
     it has none of them."""
     found = [
         DENIALS.isdisjoint(re.findall("[a-z]+", label[: at.start()]))

@@ -1,9 +1,9 @@
 """A language model as judge of a claim, of the passages before an answer, and of the answer.
 
-In: texts and a language model. Out: what it says under the rubric of its prompt file, and what asking took.
-Reading is strict: an answer outside the rubric, a prompt of which the server read only a part, an error, a
-time-out, or the model that wrote the answer (:mod:`citewell.core.metering`) is UNCHECKED with its reason,
-which never passes. Knows no provider.
+In: texts and a language model. Out: its judgement under the rubric of its prompt file, and the cost. Parsing
+is strict: an answer outside the rubric, a prompt that the server read only in part, an error, a timeout, or
+the model that wrote the answer (:mod:`citewell.core.metering`) is UNCHECKED with a reason; that never passes.
+Independent of providers.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class _Answer(Record, frozen=True, kw_only=True):
 _Shape = TypeVar("_Shape", bound=Record)
 _SCHEMAS: dict[type[Record], dict[str, Any]] = {
     _Relation: {"label": {"enum": [label.value for label in Label]}, "reason": _STRING},
-    # UNCHECKED is not offered: a judge that says so has judged nothing.
+    # UNCHECKED is not offered: a judge must decide.
     _Gate: {"verdict": {"enum": ["SUFFICIENT", "INSUFFICIENT"]}, "reason": _STRING},
     _Answer: {"reasoning": _STRING, "grounded": _BOOLEAN, "complete": _BOOLEAN},
 }
 
 
 class _Judge:
-    """Asked at temperature 0, held to the rubric's schema where the model has one."""
+    """Asked at temperature 0, constrained to the rubric's schema if the server accepts one."""
 
     def __init__(self, model: LanguageModel, prompt: Prompt) -> None:
         self.maker = msgspec.structs.replace(model.maker, prompt_hash=prompt.hash)
@@ -65,8 +65,8 @@ class _Judge:
     def _ask(
         self, shape: type[_Shape], *, own_work: bool = True, **texts: str
     ) -> tuple[Completion, _Shape | str]:
-        """What was said (nothing, by no call, where asking failed), and the judgement or why it is none.
-        ``own_work``: the model may be the one that wrote what is judged."""
+        """The completion (empty, with no calls, if asking failed), and the judgement or why there is none.
+        ``own_work``: the model might have written what it judges, so check that it did not."""
         prompt = self._prompt.fill(**{name: defuse(text) for name, text in texts.items()})
         try:
             said = self._complete(prompt, shape)
@@ -81,7 +81,7 @@ class _Judge:
             return said, str(error)
 
     def _complete(self, prompt: str, shape: type[Record]) -> Completion:
-        """A schema that the server refuses is done without, and that is noted. Raises GeneratorError."""
+        """Retries without the schema if the server refuses it, with a note. Raises GeneratorError."""
         properties = _SCHEMAS[shape]
         schema = {
             "type": "object",
@@ -98,13 +98,13 @@ class _Judge:
 
 
 class JudgingEntailer(_Judge):
-    """One-hot probabilities, because a label is all that is said."""
+    """One-hot probabilities, because the model returns only a label."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model, ENTAILMENT)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """What asking took is told to :mod:`citewell.core.metering`."""
+        """Reports the cost to :mod:`citewell.core.metering`."""
         return [self._one(premise, claim) for premise, claim in pairs]
 
     def _one(self, premise: str, claim: str) -> Entailment:
@@ -162,7 +162,7 @@ class ModelAnswerJudge(_Judge):
 
 
 def defuse(text: str) -> str:
-    """A text cannot close or open a block of a prompt."""
+    """Neutralizes tags, so that the text cannot open or close a block of a prompt."""
     return _BLOCK.sub(r"[\1]", text)
 
 
@@ -171,9 +171,9 @@ def _shown(passages: Sequence[Passage]) -> str:
 
 
 def _refuse_part_read(said: Completion, prompt: str) -> None:
-    """Raises ModelError where the server says that it read fewer tokens than ``prompt`` has words: the usual
-    tokenizers make no token of two words. Some servers cut to their context in silence; one that does not
-    say what it read is believed."""
+    """Raises ModelError if the server reports fewer tokens read than ``prompt`` has words, since common
+    tokenizers never join two words. Some servers silently truncate to their context; one that reports no
+    count is trusted."""
     words = len(prompt.split())
     if 0 < said.usage.prompt < words:
         raise ModelError(
@@ -183,7 +183,7 @@ def _refuse_part_read(said: Completion, prompt: str) -> None:
 
 
 def _read(answer: str, shape: type[_Shape]) -> _Shape:
-    """The one JSON object of ``answer``, alone or in a code fence; raises ModelError for anything else."""
+    """The single JSON object in ``answer``, bare or in a code fence; raises ModelError for anything else."""
     match = _FENCE.match(answer)
     if match is None:
         raise ModelError("the judge did not answer with one JSON object")

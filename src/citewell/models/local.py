@@ -1,9 +1,9 @@
-"""A writer on this machine by transformers, its quotes held to their sources by llguidance:
+"""A local writer on transformers, its quotes constrained to their sources by llguidance:
 ``citewell[local]``.
 
 In: a folder or a hub id of a causal language model. Out: a LanguageModel whose strongest form is a grammar:
-at the place of a quote only tokens that go on in the labelled passage can be chosen, whatever the model would
-rather say. No request leaves the machine. Knows nothing about prompts or how a completion is read.
+within a quote only tokens that continue the labelled passage can be chosen, whatever the model prefers. No
+request leaves the machine. Independent of prompts and of how a completion is parsed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from citewell.models.saved import digest, folder_of, libraries, model_of, plain,
 from citewell.models.thinking import answered
 
 _HEARD_EVERY = 8
-"""Tokens between two partial completions: decoding all of it for each token would cost more than the
-model."""
+"""Tokens between partial completions: decoding everything for each token would cost more than the model."""
 
 
 class LocalModel:
-    """``sha256`` pins the files that are loaded; ``settings`` bounds the time of one completion. Raises
+    """``sha256`` pins the loaded files; ``settings`` limits the time of one completion. Raises
     MissingExtraError, ModelError, ModelChangedError."""
 
     forms: tuple[Form, ...] = (Form.GRAMMAR, Form.INLINE)
@@ -48,8 +47,8 @@ class LocalModel:
         self.maker = Maker(name=f"local:{name}", hash=fingerprint)
 
     def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
-        """Sampled at the temperature asked for, from the seed asked for: the same request gives the same
-        tokens on one machine. Raises GeneratorError when prompt and completion do not fit the model."""
+        """Samples with the requested temperature and seed: the same request yields the same tokens on one
+        machine. Raises GeneratorError if prompt and completion do not fit the model."""
         ids = self._prompt(prompted)
         room = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
         if room and len(ids) + prompted.max_tokens > room:
@@ -67,10 +66,10 @@ class LocalModel:
                 ended = True
                 break
             said.append(token)
-            # Reading the prompt cannot be interrupted, and is not what runs on.
+            # Reading the prompt cannot be interrupted and does not count.
             began = began or time.monotonic()
             if time.monotonic() - began - listened > self._timeout_s:
-                # What it has written is kept as far as it is whole: to begin again would not be faster.
+                # The complete parts are kept: starting over would not be faster.
                 notes = (f"stopped after {self._timeout_s:g} s (writer.timeout_s)",)
                 break
             if hear is not None and len(said) % _HEARD_EVERY == 0:
@@ -82,7 +81,7 @@ class LocalModel:
         return Completion(text=text, usage=usage, cost=0.0, whole=ended, notes=(*told, *notes))
 
     def _tokens(self, ids: list[int], prompted: Prompted) -> Iterator[int | None]:
-        """Token by token, None at the end; ``max_tokens`` at most."""
+        """Token by token, None at the end; at most ``max_tokens``."""
         torch = self._torch
         random = torch.Generator().manual_seed(prompted.seed)
         matcher = self._matcher(prompted)
@@ -125,8 +124,8 @@ class LocalModel:
         return matcher
 
     def _mask(self, matcher: Any, logits: Any) -> None:
-        """Everything that the grammar does not allow here becomes impossible."""
-        # Its numpy half: the torch half compiles a kernel on first use, which takes longer than an answer.
+        """Excludes every token that the grammar does not allow here."""
+        # The numpy variant: the torch one compiles a kernel on first use, which takes longer than an answer.
         masks = importlib.import_module("llguidance.numpy")
         mask = masks.allocate_token_bitmask(1, self._vocabulary)
         masks.fill_next_token_bitmask(matcher, mask, 0)
@@ -135,7 +134,7 @@ class LocalModel:
             raise GeneratorError(f"the grammar was not completed: {matcher.get_error()[:200]}")
 
     def _prompt(self, prompted: Prompted) -> list[int]:
-        """By the model's own chat template where it has one."""
+        """The prompt's token ids, by the model's chat template if it has one."""
         system, user = (plain(self._tokenizer, text) for text in (prompted.system, prompted.user))
         if getattr(self._tokenizer, "chat_template", None):
             turns = [{"role": "system", "content": system}, {"role": "user", "content": user}]

@@ -1,15 +1,15 @@
 """One line of configuration -> an entailer, a ranker, or a language model that writes, rewords or judges.
 
-    embedded                                  the packaged weights; as entailer with the judge's, if installed
+    embedded                                  the packaged weights; as entailer with the judge, if installed
     small    judge                            as entailer: the packaged one or the judge alone
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
     openai:MODEL  anthropic:MODEL  ollama:MODEL    a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
-    small & judge                             weighed together by the line fitted to both: `embedded` is this
-    A > B                                     borderline cases only are sent to B
-    local:FOLDER_OR_ID[@sha256:HASH]          a language model by transformers on this machine
+    small & judge                             combined by the line fitted to both: `embedded` means this
+    A > B                                     only borderline cases are sent to B
+    local:FOLDER_OR_ID[@sha256:HASH]          a language model on this machine, with transformers
 
-In: the line. Out: the model behind its port. Raises ConfigError for a line that cannot be read.
+In: the line. Out: the model behind its port. Raises ConfigError for an invalid line.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def entailer_named(line: str) -> Entailer:
 
 
 def panel_of(line: str) -> tuple[str, list[str]]:
-    """(what joins the members, each member's line); ("", []) for one model. ``embedded`` is both packaged
-    entailers where the judge is installed."""
+    """(the joining operator, each member's line); ("", []) for a single model. ``embedded`` means both
+    packaged entailers if the judge is installed."""
     line = TOGETHER if line == "embedded" and installed_judge() else line
     joints = [joint for joint in PANELS if joint in line]
     if len(joints) > 1:

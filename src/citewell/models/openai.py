@@ -1,7 +1,7 @@
 """Any OpenAI-compatible server through the official SDK: ``citewell[openai]``.
 
 In: a model name; address and key from the SDK's own variables (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``). Out:
-a LanguageModel. Keys stay in the SDK: no message, note or record holds one.
+a LanguageModel. Keys stay in the SDK: no message, note or record contains one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ GRAMMAR_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "lark": lambda grammar: {"structured_outputs": {"grammar": grammar}},
     "gbnf": lambda grammar: {"grammar": grammar},
 }
-"""How servers take a grammar: vLLM with llguidance, llama.cpp."""
+"""How servers accept a grammar: vLLM with llguidance, llama.cpp."""
 SERVED = ("model", "system_fingerprint")
 
 
 class OpenAIModel(HostedModel):
-    """``forms``: the JSON schema first, prose where the server refuses it; a grammar only when it is asked
-    for, because servers that do not know the field ignore it."""
+    """``forms``: the JSON schema first, prose if the server refuses it; a grammar only on request, because
+    servers that do not know the field ignore it."""
 
     provider = "openai"
     forms: tuple[Form, ...] = (Form.SCHEMA, Form.INLINE, Form.GRAMMAR)
@@ -42,7 +42,7 @@ class OpenAIModel(HostedModel):
             ) from error
 
     def _parameters(self, prompted: Prompted) -> dict[str, Any]:
-        """Newer models name the bound of the answer anew."""
+        """Newer models call the answer's limit ``max_completion_tokens``."""
         wanted: dict[str, Any] = {
             "temperature": prompted.temperature,
             "max_tokens": prompted.max_tokens,
@@ -83,7 +83,7 @@ class OpenAIModel(HostedModel):
                             said, _ = answered(text)
                             call.hear(Completion(text=said, whole=False, served=served.get("model", "")))
         if not finish:
-            # The connection ended before the answer did: a server that died in the middle.
+            # The connection ended before the answer did: the server died midway.
             raise ValueError("the answer was cut off")
         said, thought = answered(text)
         if not said and not refusal:
@@ -101,7 +101,7 @@ class OpenAIModel(HostedModel):
         )
 
     def _cost(self, usage: Any) -> float | None:
-        """What the server says it cost, else tokens times the configured prices, else not known."""
+        """The cost that the server reports, else tokens times the configured prices, else None."""
         told = getattr(usage, "cost", None)
         if isinstance(told, int | float):
             return float(told)
@@ -109,7 +109,7 @@ class OpenAIModel(HostedModel):
 
 
 class OllamaModel(OpenAIModel):
-    """A model of the Ollama server of this machine, or of ``OLLAMA_HOST``, which needs no key."""
+    """A model on this machine's Ollama server, or on ``OLLAMA_HOST``; needs no key."""
 
     def __init__(self, model: str, settings: Writer) -> None:
         super().__init__(model, settings)
@@ -120,10 +120,10 @@ class OllamaModel(OpenAIModel):
 
 
 def ollama_address() -> str:
-    """Where Ollama speaks OpenAI's protocol; its own variable may have no scheme or port."""
+    """The address of Ollama's OpenAI-compatible API; its own variable may lack scheme or port."""
     host = os.environ.get("OLLAMA_HOST", "").rstrip("/") or "127.0.0.1"
     scheme, _, place = host.rpartition("://")
-    place = place.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - where it listens, not where it is reached
+    place = place.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - where it listens, not its address
     return f"{scheme or 'http'}://{place if ':' in place else f'{place}:11434'}/v1"
 
 

@@ -1,9 +1,8 @@
-"""Several entailers as one: all must agree, all are weighed together, or only borderline cases go to the
-stronger.
+"""Several entailers as one: all must agree, all are combined, or borderline cases go to the stronger one.
 
-In: entailers behind their port. Out: an entailer whose maker names each member, and whose answers say whose
-word they are, so that each is joined by its own calibration (:mod:`citewell.verification.support`). Knows no
-model.
+In: entailers behind their port. Out: an entailer whose maker names each member, and whose answers record who
+gave them, so that each gets its own calibration (:mod:`citewell.verification.support`). Independent of
+particular models.
 """
 
 from __future__ import annotations
@@ -22,44 +21,44 @@ BORDERLINE = (0.2, 0.8)
 
 
 class AgreementEntailer:
-    """Supported only as far as the most doubtful member says so, contradicted as far as any does; one that
-    cannot check makes it unchecked."""
+    """Takes the lowest entailment and the highest contradiction of all members; unchecked if any member
+    cannot check."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
         self.members = _distinct(members)
         self.maker = _maker(" + ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """For each pair the lowest probability of entailment and, of what that leaves, the highest of
+        """For each pair the lowest probability of entailment and, within the remainder, the highest of
         contradiction."""
         answers = [_voiced(member, pairs) for member in self.members]
         return [_agreed(row) for row in zip(*answers, strict=True)]
 
 
 class JointEntailer:
-    """The last member's word, with all of theirs beside it: support goes by the line that was fitted to them
-    together."""
+    """The last member's answer, together with all the others: support comes from the line fitted to all of
+    them."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
         self.members = _distinct(members)
         self.maker = _maker(" & ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """For each pair the last member's probabilities; one that cannot check makes it unchecked."""
+        """For each pair the last member's probabilities; unchecked if any member cannot check."""
         answers = [_voiced(member, pairs) for member in self.members]
         return [_weighed(row) for row in zip(*answers, strict=True)]
 
 
 class EscalatingEntailer:
-    """The first member decides clear cases; where its probability of support is borderline (or it
-    could not check) the next one is asked, and so on. A later answer replaces an earlier one."""
+    """The first member decides clear cases; if its probability of support is borderline (or it could not
+    check), the next one is asked, and so on. A later answer replaces an earlier one."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
         self.members = _distinct(members)
         self.maker = _maker(" > ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """For each pair the word of the member that was asked last."""
+        """For each pair the answer of the member asked last."""
         voices = _voiced(self.members[0], pairs)
         for member in self.members[1:]:
             open_cases = [i for i, voice in enumerate(voices) if self._is_open(pairs[i], voice)]
@@ -113,7 +112,7 @@ def _distinct(members: Sequence[Entailer]) -> list[Entailer]:
 
 
 def _maker(joint: str, members: Sequence[Entailer]) -> Maker:
-    """Its card is the calibration that joins a member's word; "" where none does."""
+    """Its card is the last calibration card among the members; "" if there is none."""
     makers = [member.maker for member in members]
     cards = [card for maker in makers if (card := card_of(maker)) != UNCALIBRATED]
     return Maker(

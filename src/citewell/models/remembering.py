@@ -1,7 +1,7 @@
-"""What a model said, kept for the next that asks the same; and an entailer with such a memory.
+"""A cache of model outputs, and an entailer that uses it.
 
-In: keys, and what makes the values that are not known. Out: values in the keys' order, each made once.
-Bounded, safe between threads. Knows nothing about models.
+In: keys, and a function that computes unknown values. Out: values in the keys' order, each computed once.
+Bounded and thread-safe. Independent of models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 
 class Memory(Generic[Key, Value]):
-    """At most ``limit`` values; the oldest go first. ``worth`` says which are kept."""
+    """At most ``limit`` values; the oldest are dropped first. ``worth`` decides which are kept."""
 
     def __init__(self, limit: int, worth: Callable[[Value], bool] = lambda value: True) -> None:
         self._limit, self._worth = limit, worth
@@ -27,7 +27,7 @@ class Memory(Generic[Key, Value]):
         self._lock = Lock()
 
     def recall(self, keys: Sequence[Key], make: Callable[[list[Key]], Sequence[Value]]) -> list[Value]:
-        """A value a key, in order; ``make`` is called once, for the distinct keys that are not known."""
+        """One value per key, in order; ``make`` is called once, for the distinct unknown keys."""
         with self._lock:
             found = {key: self._known[key] for key in keys if key in self._known}
         fresh = [key for key in dict.fromkeys(keys) if key not in found]
@@ -42,8 +42,8 @@ class Memory(Generic[Key, Value]):
 
 
 class RememberingEntailer:
-    """An Entailer port around another: a claim that was checked while it was streamed is checked again with
-    the whole draft. What could not be checked is asked again the next time."""
+    """An Entailer that caches another: claims checked while streaming are checked again with the whole draft.
+    Unchecked results are not cached."""
 
     def __init__(self, entailer: Entailer, *, limit: int = 1024) -> None:
         self.maker = entailer.maker

@@ -1,7 +1,7 @@
-"""The folder of a saved transformers model: found, complete, the hash of what is in it, and loaded.
+"""Finds, checks, hashes and loads the folder of a saved transformers model.
 
-In: a folder or a hub id, and a pinned hash. Out: the folder, its digest, and what transformers makes of it.
-safetensors only: a pickle runs code when it is loaded. Knows nothing about what the model is for.
+In: a folder or a hub id, and a pinned hash. Out: the folder, its digest, and the loaded transformers objects.
+safetensors only: loading a pickle runs code. Independent of what the model is for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.core.errors import MissingExtraError, ModelChangedError, ModelErro
 from citewell.core.identity import hash_file, hash_value
 
 UNREAD = (".md", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".ot", ".onnx", ".gguf")
-"""Files that are never loaded, so neither fetched nor hashed: prose, and weights that are not safetensors."""
+"""Files that are never loaded, so neither fetched nor hashed: prose, and weights other than safetensors."""
 
 
 def libraries() -> tuple[Any, Any]:
@@ -32,7 +32,7 @@ def libraries() -> tuple[Any, Any]:
 
 
 def folder_of(name: str) -> Path:
-    """``name`` itself, or what the hub gives for it. Raises ModelError."""
+    """``name`` itself, or its download from the hub. Raises ModelError."""
     folder = _found(name)
     if not (folder / "config.json").is_file() or not weights(folder):
         raise ModelError(
@@ -46,20 +46,20 @@ def folder_of(name: str) -> Path:
 
 
 def base_of(folder: Path, name: str) -> Path:
-    """Where the model in ``folder`` has its tokenizer from: the folder ``name`` within it, or elsewhere as
-    for :func:`folder_of`. Raises ModelError."""
+    """The source of the tokenizer for the model in ``folder``: its subfolder ``name``, else a folder or hub
+    id as for :func:`folder_of`. Raises ModelError."""
     return folder / name if (folder / name).is_dir() else _found(name, "*.safetensors")
 
 
 def weights(folder: Path) -> list[Path]:
-    """Its weight files, in order."""
+    """The weight files, sorted."""
     return sorted(folder.glob("*.safetensors"))
 
 
 def digest(expected: str, *folders: Path) -> str:
-    """Tagged hash over every file that may be loaded from the ``folders``, with its name; of all but the
-    first, no weights are loaded. Raises ModelChangedError for another than ``expected`` ("" for any; the
-    tag is optional)."""
+    """Tagged hash over the names and contents of all loadable files in ``folders``; weights are loaded from
+    the first only. Raises ModelChangedError unless it equals ``expected`` ("" for any; the tag is
+    optional)."""
     found = hash_value([_hashes(folder, weightless=place > 0) for place, folder in enumerate(folders)])
     if expected and found.removeprefix("sha256:") != expected.removeprefix("sha256:"):
         raise ModelChangedError(
@@ -75,8 +75,8 @@ def tokenizer_of(folder: Path) -> Any:
 
 
 def model_of(kind: str, folder: Path) -> Any:
-    """The weights in ``folder`` as transformers' class ``kind``, ready to be asked. Raises ModelError, also
-    where some of them are missing: transformers would draw those at random."""
+    """The weights in ``folder`` as transformers' class ``kind``, in evaluation mode. Raises ModelError, also
+    if weights are missing: transformers would initialize those at random."""
     model, told = _loaded(kind, folder, use_safetensors=True, output_loading_info=True)
     if missing := sorted(told["missing_keys"]):
         raise ModelError(
@@ -87,14 +87,14 @@ def model_of(kind: str, folder: Path) -> Any:
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
-    """What config.json says. Raises ModelError."""
+    """The contents of config.json. Raises ModelError."""
     with loading(folder):
         return dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
 
 
 @contextmanager
 def loading(folder: Path) -> Iterator[None]:
-    """Whatever a damaged or foreign file makes the libraries raise is a ModelError."""
+    """Turns whatever the libraries raise on a damaged or foreign file into a ModelError."""
     try:
         yield
     except ModelError:
@@ -107,8 +107,8 @@ def loading(folder: Path) -> Iterator[None]:
 
 
 def plain(tokenizer: Any, text: str) -> str:
-    """``text`` with the tokenizer's special tokens broken: in the words of others they would end a turn, or
-    a text and begin a claim."""
+    """``text`` with the tokenizer's special tokens broken up: in foreign text they could end a turn, or end
+    the text and begin a claim."""
     for token in tokenizer.all_special_tokens:
         if len(token) > 1:
             text = text.replace(token, f"{token[0]} {token[1:]}")
@@ -118,7 +118,7 @@ def plain(tokenizer: Any, text: str) -> str:
 def _loaded(kind: str, folder: Path, **options: Any) -> Any:
     transformers, _ = libraries()
     with loading(folder):
-        # Said outright: where nothing is said, transformers asks the user whether to run the folder's code.
+        # Explicit: otherwise transformers asks the user whether to run the folder's code.
         return getattr(transformers, kind).from_pretrained(
             folder, trust_remote_code=False, local_files_only=True, **options
         )
@@ -138,7 +138,7 @@ def _found(name: str, *unread: str) -> Path:
 
 
 def _hashes(folder: Path, *, weightless: bool) -> list[tuple[str, str]]:
-    """Name and hash of each file, in order."""
+    """Name and hash of each file, sorted."""
     unread = (*UNREAD, ".safetensors") if weightless else UNREAD
     within = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
     return sorted(

@@ -1,9 +1,9 @@
-"""What a model thinks aloud before it answers, cut from what it says.
+"""Removes a model's thinking block from its completion.
 
-In: a completion, whole or growing. Out: the answer alone. Qwen3, R1 and their kin begin with such a block
-where their server does not take it out. Only a block that opens the completion is one: these words may stand
-in what is quoted. Where the prompt itself opened the block, its end is all that tells, alone on its line: a
-stream learns of it late, and takes back what it has said.
+In: a completion, whole or growing. Out: the answer alone. Qwen3, R1 and similar models start with such a
+block unless their server removes it. Only a block at the start counts: the tags may also occur in quoted
+text. If the prompt itself opened the block, only its end tag, alone on a line, shows it: a stream then learns
+of it late and retracts what it has sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ENDED = re.compile(rf"^[ \t]*{_CLOSE}[ \t]*$", re.MULTILINE)
 
 
 def answered(text: str) -> tuple[str, tuple[str, ...]]:
-    """(the answer, what is to be told): "" while nothing but thinking was said."""
+    """(the answer, notes); the answer is "" while there is only thinking."""
     begun = text.lstrip()
     if begun and _OPEN.startswith(begun):
         return "", ()

@@ -1,9 +1,9 @@
-"""Answers with citations as model vendors give them, read into a text, its sources and its citations.
+"""Parses model vendors' answers with citations into a text, its sources and its citations.
 
-In: the JSON of a response, and what its request gave (:mod:`citewell.vendors.requests`) if known. Out:
-:class:`Answered`, with offsets in code points of the text; Gemini counts bytes of UTF-8, and its offsets are
-converted. Where sources are known by their quotes alone, those stand for them, and a note says so. Raises
-UsageError for what is not of the shape. Shapes: the types of each vendor's SDK; AWS's and Azure's references.
+In: the JSON of a response, and the contents of its request (:mod:`citewell.vendors.requests`) if known. Out:
+:class:`Answered`, with offsets in code points of the text; Gemini's offsets in UTF-8 bytes are converted. If
+only quotes of a source are known, they replace it, and a note says so. Raises UsageError for any other
+format. Formats follow the types of each vendor's SDK, and AWS's and Azure's references.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DOC = re.compile(r"\[doc(\d{1,3})\]")
 
 
 class Piece(NamedTuple):
-    """One part of the answer: ``key`` is its place in the response, ``[start, end)`` in the text."""
+    """One part of the answer: ``key`` locates it in the response, ``[start, end)`` in the text."""
 
     key: tuple[int, int]
     start: int
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 class Answered(Record, frozen=True, kw_only=True):
-    """``calls_tools``: the model asks for tools, so that this is not its answer yet."""
+    """``calls_tools``: the model calls tools, so this is not its final answer."""
 
     text: str
     sources: tuple[Given, ...] = ()
@@ -44,9 +44,9 @@ class Answered(Record, frozen=True, kw_only=True):
 
 
 def read(given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()) -> Answered:
-    """A saved response, or ``{"request": ..., "response": ...}``; ``documents`` are (id, text) of those of a
-    request that was not saved, in its order. Without ``vendor`` the first fits whose keys it has. Raises
-    UsageError."""
+    """Reads a saved response, or ``{"request": ..., "response": ...}``; ``documents`` are (id, text) pairs in
+    the order of a request that was not saved. Without ``vendor`` the first one whose keys match is used.
+    Raises UsageError."""
     response, request = given, Sent()
     if isinstance(given.get("response"), dict):
         response = given["response"]
@@ -66,8 +66,7 @@ def read(given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()
 
 
 def answered(response: Row, vendor: str, request: Sent) -> Answered:
-    """As :func:`read`, of a response whose vendor is known. Raises UsageError where a part is of another
-    type."""
+    """Like :func:`read`, for a known vendor. Raises UsageError if a part has the wrong type."""
     try:
         found = VENDORS[vendor].read(response, request)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -81,7 +80,7 @@ def answered(response: Row, vendor: str, request: Sent) -> Answered:
 
 
 class _Text:
-    """The answer as it is put together from its parts; sources and citations as they are met."""
+    """Assembles the answer from its parts, and collects sources and citations."""
 
     def __init__(self, request: Sent, *, joint: str = "") -> None:
         self.text, self._joint, self._request = "", joint, request
@@ -99,7 +98,7 @@ class _Text:
         return piece
 
     def source(self, given: Given) -> str:
-        """Its id, which another source's text must not have."""
+        """Registers a source; returns its id, unique among sources with other texts."""
         known = {source.id: source.text for source in self._request.sources}
         id = name = seen(given.id or given.title or given.uri)[:200].strip() or str(len(self._own) + 1)
         extra = 1
@@ -121,7 +120,7 @@ class _Text:
             self._quoted.setdefault(source, []).append(quote)
 
     def done(self, *, calls_tools: bool = False) -> Answered:
-        """A source without a text of its own has its quotes."""
+        """The result; the text of a source that was not given consists of its quotes."""
         given = {source.id: source for source in self._request.sources} | self._own
         notes = []
         for id in dict.fromkeys(cited.quote.source for cited in self.citations):
@@ -160,7 +159,7 @@ def _served(response: Row, request: Sent) -> tuple[Given, ...]:
 
 
 def _pointed(made: _Text, request: Sent, citation: Row) -> str:
-    """The id of what an Anthropic citation points to."""
+    """The id of the source that an Anthropic citation points to."""
     kind = citation["type"]
     if kind == "search_result_location":
         place, title, uri = citation["search_result_index"], citation.get("title"), citation["source"]
@@ -192,7 +191,7 @@ def _responses(response: Row, request: Sent) -> Answered:
 
 
 def _annotation(made: _Text, piece: Piece, note: Row) -> None:
-    """OpenAI's: of a file at one place, of an address over a range."""
+    """OpenAI's annotations: a file at one position or over a range, a URL over a range."""
     note = note | note.get("url_citation", {}) if "url_citation" in note else note
     match note["type"]:
         case "url_citation":
@@ -208,7 +207,7 @@ def _annotation(made: _Text, piece: Piece, note: Row) -> None:
 
 
 def _chat(response: Row, request: Sent) -> Answered:
-    """Also of servers that speak OpenAI's protocol: Azure's "on your data", Mistral, Perplexity."""
+    """Also for other servers with OpenAI's protocol: Azure's "on your data", Mistral, Perplexity."""
     made = _Text(request, joint="\n\n")
     found = response.get("search_results") or [{"url": url} for url in response.get("citations") or ()]
     for number, result in enumerate(found, 1):  # Perplexity; the text has [1]
@@ -235,7 +234,7 @@ def _chat(response: Row, request: Sent) -> Answered:
 
 
 def _mistral(made: _Text, place: int, chunks: Iterable[Row]) -> None:
-    """A reference follows the text that it is of."""
+    """A reference follows the text that it supports."""
     last = made.add((place, 0), "")
     for number, chunk in enumerate(chunks):
         match chunk["type"]:
@@ -297,7 +296,7 @@ def _cohere(response: Row, request: Sent) -> Answered:
     for citation in message.get("citations") or ():
         piece = placed[citation["content_index"] if citation.get("content_index") in placed else min(placed)]
         if citation.get("type") not in (None, "TEXT_CONTENT"):
-            continue  # of the plan or the thoughts, which are no part of the answer
+            continue  # cites the plan or the thoughts, which are not part of the answer
         for source in citation["sources"]:
             found = _first(results(source.get("document") or source.get("tool_output"), "document"))
             id = made.source(msgspec.structs.replace(found, id=string(source.get("id")) or found.id))
@@ -306,7 +305,7 @@ def _cohere(response: Row, request: Sent) -> Answered:
 
 
 def _bedrock(response: Row, request: Sent) -> Answered:
-    """A span's end is inclusive in some regions and exclusive in others: its text says which."""
+    """A span's end is inclusive in some regions and exclusive in others: its text decides."""
     made = _Text(request)
     whole = made.add((0, 0), response["output"]["text"])
     for citation in response.get("citations") or ():
@@ -334,7 +333,7 @@ def _first(found: list[Given]) -> Given:
 
 
 class Vendor(NamedTuple):
-    """``fits`` says whether a response has the keys that no other vendor's has; ``holds`` names them."""
+    """``fits`` tells whether a response has this vendor's keys; ``holds`` describes them."""
 
     holds: str
     fits: Callable[[Row], bool]
@@ -342,7 +341,7 @@ class Vendor(NamedTuple):
 
 
 def _has(*path: str) -> Callable[[Row], bool]:
-    """Whether the objects and first entries of lists lead there."""
+    """Whether a path exists through objects and the first entries of lists."""
 
     def fits(value: Any) -> bool:
         for name in path:
@@ -376,4 +375,4 @@ VENDORS: dict[str, Vendor] = {
     "openai": Vendor("choices with message.content and annotations", _has("choices", "message"), _chat),
     "anthropic": Vendor("content, a list of blocks with a type", _has("content", "type"), _anthropic),
 }
-"""The first that fits is taken."""
+"""The first that fits is used."""

@@ -1,8 +1,8 @@
-"""What a request to a language model gives it to answer from: question and sources.
+"""Extracts the question and sources from a request to a language model.
 
 In: the JSON body of OpenAI chat completions or responses, Anthropic messages, Gemini generateContent; a
-pattern of the sources that are written into a prompt. Out: :class:`Sent`. A document that is not text (a PDF
-in base64, a file by its id) is named in ``notes``, never guessed at. Knows nothing about answers or HTTP.
+pattern for sources written into a prompt. Out: :class:`Sent`. A document that is not text (a PDF in base64, a
+file by its id) is named in ``notes``, never guessed at. Independent of answers and HTTP.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_DEPTH = 20
 
 
 class Given(Record, frozen=True, kw_only=True):
-    """A source as a request gives it: ``kind`` is ``document``, ``search``, ``tool`` or ``prompt``."""
+    """A source in a request: ``kind`` is ``document``, ``search``, ``tool`` or ``prompt``."""
 
     text: str
     id: str = ""
@@ -42,7 +42,7 @@ class Given(Record, frozen=True, kw_only=True):
 
 
 class Sent(Record, frozen=True, kw_only=True):
-    """``sources`` have ids that differ; ``[1]`` of the newest turn keeps its number."""
+    """``sources`` have unique ids; ``[1]`` of the newest turn keeps its number."""
 
     question: str = ""
     sources: tuple[Given, ...] = ()
@@ -51,13 +51,13 @@ class Sent(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def of_kind(self, kind: str) -> list[Given]:
-        """In the order of the request, as vendors count them."""
+        """The sources of a kind in the order of the request, as vendors index them."""
         return [source for source in self.sources if source.kind == kind]
 
 
 def sent(body: Row, pattern: str = NUMBERED) -> Sent:
-    """The question (the user's last words) and all sources of a request, in its order. Never raises for a
-    body that is no request: it has no sources then."""
+    """The question (the user's last words) and all sources of a request, in order. Never raises for a body
+    that is not a request: it then has no sources."""
     walk = _Walk()
     for key in ("system", "instructions", "systemInstruction", "system_instruction"):
         walk.content(body.get(key), "system")
@@ -84,8 +84,7 @@ def sent(body: Row, pattern: str = NUMBERED) -> Sent:
 
 
 def in_prompt(text: str, pattern: str) -> Iterator[Given]:
-    """What ``pattern`` finds: its group ``text``, or the whole match, under its group ``id`` if it has
-    one."""
+    """The matches of ``pattern``: its group ``text``, or the whole match, with its group ``id`` if any."""
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
         words = groups.get("text") or groups.get("inner") or found.group()
@@ -95,7 +94,7 @@ def in_prompt(text: str, pattern: str) -> Iterator[Given]:
 
 
 def results(value: Any, kind: str, name: str = "") -> list[Given]:
-    """The sources in what a tool gave back: each object of a list with its text, or all of it as one."""
+    """The sources in a tool's result: each object of a list with its text, or the whole result as one."""
     if isinstance(value, str):
         try:
             inner = msgspec.json.decode(value)
@@ -133,7 +132,7 @@ def results(value: Any, kind: str, name: str = "") -> list[Given]:
 
 
 class _Walk:
-    """Goes through messages and blocks: ``said`` are their words by role, ``found`` their sources."""
+    """Walks messages and blocks: ``said`` collects their words by role, ``found`` their sources."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []
@@ -192,7 +191,7 @@ class _Walk:
             cohere = [] if source else results(found, "document", string(block.get("id")))
             self.found += cohere
             if not cohere:
-                self._add("", "", title, "document")  # counted, as Anthropic's document_index counts it
+                self._add("", "", title, "document")  # because Anthropic's document_index counts it
                 self.notes.append(f"the document {title or 'of the request'} is not text and was not read")
             return
         self._add("\n".join(texts(text)), "", title, "document")
@@ -202,7 +201,7 @@ class _Walk:
 
 
 def _numbered(found: list[Given]) -> tuple[Given, ...]:
-    """With ids that differ: what comes later in the conversation keeps its id, the same text is kept once."""
+    """Makes ids unique: later sources keep their id; repeated tool and prompt texts are kept once."""
     taken: dict[str, str] = {}
     named = []
     for number, source in reversed(list(enumerate(found, 1))):
@@ -219,12 +218,12 @@ def _numbered(found: list[Given]) -> tuple[Given, ...]:
 
 
 def _question(text: str, pattern: str) -> str:
-    """The user's words without the sources that were written among them."""
+    """The user's words without embedded sources."""
     return " ".join(re.sub(pattern, " ", text).split())
 
 
 def texts(value: Any) -> list[str]:
-    """The texts of a content, which is one text or text blocks."""
+    """The texts of a content: one string or text blocks."""
     if isinstance(value, str):
         return [value]
     return [string(block.get("text")) for block in objects(value) if block.get("text")]

@@ -1,7 +1,7 @@
-"""Checked answers in the shapes that vendors give citations in, and as W3C Web Annotations.
+"""Checked answers in vendors' citation formats, and as W3C Web Annotations.
 
-In: an answer, its sources and its claims with their verdicts. Out: JSON that the vendor's SDK reads. Only
-what is VERIFIED is cited. Web Annotation: https://www.w3.org/TR/annotation-model/ with text quote and
+In: an answer, its sources and its claims with their verdicts. Out: JSON that the vendor's SDK can parse. Only
+VERIFIED claims get citations. Web Annotation: https://www.w3.org/TR/annotation-model/ with text quote and
 position selectors.
 """
 
@@ -17,11 +17,11 @@ from citewell.vendors.requests import Given
 
 Json = dict[str, Any]
 _AROUND = 32
-"""Characters before and after a quote that a text quote selector gives."""
+"""Characters of context before and after a quote in a text quote selector."""
 
 
 class Span(NamedTuple):
-    """A verified claim: ``[start, end)`` of the answer, with each source's place and what is cited of it."""
+    """A verified claim: ``[start, end)`` of the answer, with (index, source, citation) per citation."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 def write(answered: Answered, claims: Sequence[Claim], vendor: str) -> Json:
-    """The answer as ``vendor`` would give it. Raises UsageError for a shape that is not written here."""
+    """The answer in the format of ``vendor``. Raises UsageError for an unknown format."""
     if vendor not in WRITERS:
         raise UsageError(f"unknown format {vendor!r}", hint=f"use one of: {', '.join(WRITERS)}")
     return WRITERS[vendor](answered, _spans(answered, claims))
@@ -48,7 +48,7 @@ def _spans(answered: Answered, claims: Sequence[Claim]) -> list[Span]:
 
 
 def _parts(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, Span | None]]:
-    """The text cut at the borders of spans; of overlapping ones the first is kept whole."""
+    """The text cut at span borders; of overlapping spans only the first is kept."""
     place = 0
     for span in spans:
         if span.start < place:
@@ -187,8 +187,8 @@ def _bedrock(answered: Answered, spans: Sequence[Span]) -> Json:
 
 
 def _w3c(answered: Answered, spans: Sequence[Span]) -> Json:
-    """Each annotation says of a range of the answer (its body) what in the source (its target) stands for
-    it."""
+    """Each annotation links a range of the answer (its body) to the supporting span of a source (its
+    target)."""
     items = [
         {
             "type": "Annotation",

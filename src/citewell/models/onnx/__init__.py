@@ -1,1 +1,1 @@
-"""The embedded models on onnxruntime: one unpadded sequence a run, so the same input gives the same bits."""
+"""The embedded models on onnxruntime: one unpadded sequence per run, so equal inputs give equal bits."""

@@ -1,9 +1,8 @@
 """Texts to unit vectors with the embedded sentence encoder.
 
-In: texts of any length. Out: float32, shape (texts, 384), rows of length 1, the same bits whatever else is
+In: texts of any length. Out: float32, shape (texts, 384), rows of length 1, bit-identical whatever else is
 embedded in the same call. A text longer than the model's window is embedded in the fewest windows of equal
-length, whose vectors are averaged by their tokens: nothing is left out. Knows nothing about chunks or
-indexes.
+length, whose vectors are averaged by token count: nothing is left out. Independent of chunks and indexes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class OnnxEmbedder:
         self._first, self._last = self._session.tokenizer.encode("").ids
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Raises UsageError for a text without any token: it has no direction."""
+        """Raises UsageError for a text without tokens, which has no direction."""
         windows = [self._windows(text, row) for row, text in enumerate(texts)]
         outputs = iter(self._session.run([window for group in windows for window in group]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)

@@ -1,11 +1,11 @@
-"""Does a text entail a claim: the embedded three-way model, read over windows of the text.
+"""Does a text entail a claim? The embedded three-way model, applied to windows of the text.
 
-In: pairs of premise and claim, of any length. Out: one Entailment a pair, the same bits whatever else is
-asked. The rule that combines windows: a sentence of the claim is entailed as much as by its best window;
-of what is left, contradiction gets the share it has in the window that contradicts most. A claim of
-several sentences holds as much as its weakest sentence, and is contradicted as much as its most
-contradicted one. Nothing is cut in silence: a claim too long to be read at once comes back unchecked,
-with the reason. Knows nothing about numbers, names or thresholds.
+In: pairs of premise and claim, of any length. Out: one Entailment per pair, bit-identical whatever else is
+asked. How windows are combined: a sentence of the claim is entailed as much as by its best window; of the
+remainder, contradiction gets the share it has in the window that contradicts most. A claim of several
+sentences is entailed as much as its weakest sentence, and contradicted as much as its most contradicted one.
+Nothing is truncated silently: a claim too long to be read at once is returned as unchecked, with the reason.
+Independent of numbers, names and thresholds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Logits = NDArray[np.float32]
 
 
 class _Part(NamedTuple):
-    """One sentence of a claim: what is run for it, and how much of the premise that holds."""
+    """One sentence of a claim: the sequences to run, and how much of the premise they cover."""
 
     sequences: list[Tokens]
     read: int
@@ -42,7 +42,7 @@ class _Part(NamedTuple):
 
 class OnnxEntailer:
     """The default entailer; needs no hub, no key and no torch. ``by_sentence`` False reads a claim of several
-    sentences at once: it is there to measure what reading by sentence buys.
+    sentences at once, to measure what reading by sentence gains.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class OnnxEntailer:
         self._by_sentence = by_sentence
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """Unchecked, with the reason, for an empty premise or claim and for a claim too long to be read."""
+        """Unchecked, with the reason, for an empty premise or claim and for a claim that is too long."""
         plans = [self._plan(premise, claim) for premise, claim in pairs]
         asked = [
             run for plan in plans if not isinstance(plan, str) for part in plan for run in part.sequences
@@ -71,7 +71,7 @@ class OnnxEntailer:
         ]
 
     def _plan(self, premise: str, claim: str) -> list[_Part] | str:
-        """What to run for each sentence of the claim, or why there is nothing."""
+        """What to run for each sentence of the claim, or why it is unchecked."""
         if not premise.strip():
             return "empty premise"
         sentences = [claim[a:b] for a, b in sentence_spans(claim)]
@@ -91,7 +91,7 @@ class OnnxEntailer:
         return plan
 
     def _encoded(self, window: str, sentence: str) -> list[Tokens]:
-        """One sequence, or the halves of a window with more tokens than its characters promised."""
+        """One sequence; a window with too many tokens is split in halves."""
         encoding = self.session.tokenizer.encode(window, sentence)
         if len(encoding.ids) <= self.max_tokens:
             return [Tokens(encoding.ids, encoding.type_ids)]
@@ -103,14 +103,14 @@ class OnnxEntailer:
 
 @cache
 def installed_judge() -> OnnxEntailer | None:
-    """The weights of `citewell-judge`, once a process; None where it is not installed."""
+    """The weights of `citewell-judge`, loaded once per process; None if it is not installed."""
     folder = judge_folder()
     return OnnxEntailer(folder) if folder else None
 
 
 class OnnxAnswerCheck:
     """The judge's second output: whether a text answers a question. ``calibration`` is the part "answers" of
-    its support.json: the border of its own word, and the line over the words of reader, ranker and judge."""
+    its support.json: the threshold of its own output, and the line that joins reader, ranker and judge."""
 
     def __init__(self, judge: OnnxEntailer, calibration: Mapping[str, Any]) -> None:
         self.border: float = calibration["border"]
@@ -122,7 +122,7 @@ class OnnxAnswerCheck:
         self.maker = msgspec.structs.replace(judge.maker, threshold=self.border)
 
     def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
-        """A logistic line over the three log odds, each cut at one in ten thousand."""
+        """Logistic regression over the three log odds, each clipped at one in ten thousand."""
         said = self.answers([(candidate.text, question) for candidate in candidates])
         line = self._line
         return [
@@ -136,9 +136,8 @@ class OnnxAnswerCheck:
         ]
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (text, question) the probability in [0, 1] that the text answers the question: that of its
-        likeliest piece, where both together are longer than the model reads. What was read before is not
-        read again."""
+        """For each (text, question) the probability in [0, 1] that the text answers the question; if both
+        together are too long for the model, that of the likeliest piece. Results are cached."""
         return self._memory.recall(pairs, self._read)
 
     def _read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -147,7 +146,7 @@ class OnnxAnswerCheck:
         return [max(logistic(float(next(said)[1])) for _ in pieces) for pieces in cut]
 
     def _pieces(self, text: str, question: str) -> list[Tokens]:
-        """The text with the question, in as many pieces as it takes; of a question half a reading at most."""
+        """The text with the question, in as many pieces as needed; a question takes at most half of one."""
         encode, most = self._session.tokenizer.encode, self._max_tokens
         asked = encode(question, add_special_tokens=False)
         if len(asked.ids) > most // 2:
@@ -183,7 +182,7 @@ def _combined(plan: Sequence[_Part], sentences: Sequence[tuple[float, float]]) -
 
 
 def _softmax(row: Logits) -> tuple[float, float, float]:
-    """In double precision, in one fixed order: part of "same input, same bits"."""
+    """In double precision and a fixed order, as "same input, same bits" requires."""
     top = max(float(value) for value in row)
     e, n, c = (math.exp(float(value) - top) for value in row)
     total = e + n + c

@@ -1,20 +1,20 @@
-"""The encoder that the ranker and the reader share: a question and a passage, read in windows.
+"""The encoder shared by ranker and reader: a question and a passage, read in windows.
 
 In: a question and passages (a chunk's context lines above its text) of any length. Out: for each passage the
 calibrated probability that it answers (the ranker), and the likeliest answers as offsets into it (the
 reader). A passage that fits is one window. A longer one is cut between sentences (or table rows) into runs
-that fill a window, each starting with the last sentence of the run before; its heading lines stand at the
-head of every window. Nothing is left out.
+that fill a window, each starting with the last sentence of the previous run; its heading lines are repeated
+at the top of every window. Nothing is left out.
 
-The ranker's rule: a passage counts as its best window; the window's logit goes through a logistic curve whose
-coefficients stand in the card, fitted at equal priors on data held out from training.
+The ranker's rule: a passage scores as its best window, whose logit goes through a logistic curve with
+coefficients from the card, fitted at equal priors on data held out from training.
 
-The reader's rule: spans of all windows compete as log odds against "no answer here"; no-answer comes from the
-best span's odds and the best window's relevance through another logistic curve in the card; a span's
-probability is its share among the spans, times that of an answer.
+The reader's rule: spans of all windows compete as log odds against "no answer here"; the no-answer
+probability comes from the best span's odds and the best window's relevance through another logistic curve in
+the card; a span's probability is its share among the spans times the probability of an answer.
 
-Within a pass the ranker, the gate and the writer read the same pairs, and a second try most of the first
-one's: `RememberingReading` reads each once. Knows nothing about indexes and thresholds.
+Within a pass the ranker, the gate and the writer read the same pairs, and a second try most of the first's:
+`RememberingReading` reads each once. Independent of indexes and thresholds.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from citewell.verification.support import logistic
 
 Floats = NDArray[np.float32]
 Token = tuple[int, tuple[int, int]]
-"""Its id, and its place in the passage."""
+"""A token's id, and its offsets in the passage."""
 HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96
 CANDIDATES = 5
-CONSIDERED = 60  # spans looked at, best first, to find candidates that do not overlap
+CONSIDERED = 60  # spans considered, best first, to find candidates that do not overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """`starts` and `ends`: log odds of each token as the first or last of an answer against no answer;
-    `longest`: tokens a span may have; `offsets`: each token's place in the passage, a row a token."""
+    `longest`: the most tokens in a span; `offsets`: each token's place in the passage, one row per token."""
 
     relevance: float
     starts: Floats
@@ -58,7 +58,7 @@ class Window:
 
     @property
     def odds(self) -> Floats:
-        """`odds[i, j]`: log odds of the span from the i-th to the j-th token against no answer, -inf where
+        """`odds[i, j]`: log odds of the span from the i-th to the j-th token against no answer, -inf if
         j < i or the span is too long."""
         reach = np.arange(len(self.ends))[None, :] - np.arange(len(self.starts))[:, None]
         odds = self.starts[:, None] + self.ends[None, :]
@@ -66,7 +66,7 @@ class Window:
 
 
 class ReadingModel:
-    """One session for both: `shared()` gives every caller in the process the same one."""
+    """One session for both: `shared()` returns the same one to every caller in the process."""
 
     def __init__(self, folder: Path = WEIGHTS / "reading") -> None:
         self.session = Session(folder)
@@ -82,7 +82,7 @@ class ReadingModel:
         return ReadingModel()
 
     def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
-        """The windows of each passage. Raises UsageError for a question or passage without words, and for a
+        """The windows of each passage. Raises UsageError for a question or passage without words, or a
         question that leaves no room for a passage."""
         asked = self.session.tokenizer.encode(question, add_special_tokens=False).ids
         if not asked:
@@ -133,8 +133,8 @@ class ReadingModel:
 
 
 class RememberingReading:
-    """What `model` read, kept for the next that asks: `limit` passages (some 8 kB each, and a question reads
-    fifty to two hundred), oldest out."""
+    """Caches the readings of `model`: `limit` passages (about 8 kB each; a question reads fifty to two
+    hundred), the oldest dropped first."""
 
     def __init__(self, model: ReadingModel, *, limit: int = 8_192) -> None:
         self.session, self.card = model.session, model.card
@@ -142,7 +142,7 @@ class RememberingReading:
         self._memory: Memory[tuple[str, str], list[Window]] = Memory(limit)
 
     def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
-        """As the model's own."""
+        """Like :meth:`ReadingModel.read`."""
         return self._memory.recall(
             [(question, passage) for passage in passages],
             lambda pairs: self._model.read(question, [passage for _, passage in pairs]),
@@ -179,7 +179,7 @@ class OnnxReader:
         self._curve: dict[str, float] = self._model.card["no_answer"]
 
     def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """One reading a passage, in order. Raises UsageError for a question or passage without words."""
+        """One reading per passage, in order. Raises UsageError for a question or passage without words."""
         return [self._reading(windows) for windows in self._model.read(question, passages)]
 
     def _reading(self, windows: Sequence[Window]) -> Reading:
@@ -197,7 +197,7 @@ class OnnxReader:
 
 
 def head_of(passage: str) -> int:
-    """Where the heading lines end: at most three short lines before the first sentence or table row."""
+    """The end of the heading lines: at most three short lines before the first sentence or table row."""
     end = 0
     for line in passage.split("\n")[:HEAD_LINES]:
         body = "\t" in line or line.rstrip().endswith((".", "!", "?", ";")) or len(line) > HEAD_CHARACTERS
@@ -208,7 +208,7 @@ def head_of(passage: str) -> int:
 
 
 def _pieces(passage: str, tokens: list[Token], room: int) -> list[list[Token]]:
-    """The tokens sentence by sentence; one longer than a window is cut at its room."""
+    """The tokens by sentence; a sentence longer than ``room`` is cut."""
     pieces: list[list[Token]] = []
     at = 0
     for end in [*(end for _, end in sentence_spans(passage)), len(passage)]:
@@ -221,7 +221,7 @@ def _pieces(passage: str, tokens: list[Token], room: int) -> list[list[Token]]:
 
 
 def _runs(pieces: list[list[Token]], room: int) -> list[list[Token]]:
-    """Runs of pieces that fill a window; a run opens with the last piece of the one before where both fit."""
+    """Runs of pieces that fill a window; each repeats the last piece of the previous one if it fits."""
     runs, start = [], 0
     while start < len(pieces):
         end, held = start, 0
@@ -237,8 +237,8 @@ def _runs(pieces: list[list[Token]], room: int) -> list[list[Token]]:
 
 
 def _spans(windows: Sequence[Window]) -> tuple[list[tuple[float, int, int]], float]:
-    """The best spans of all windows as (log odds, start, end), and the logarithm of all spans' summed odds.
-    A span that two windows hold counts once, as likely as its better reading."""
+    """The best spans of all windows as (log odds, start, end), and the logarithm of their summed odds. A span
+    in two windows counts once, with its higher odds."""
     spans: dict[tuple[int, int], float] = {}
     for window in windows:
         flat = window.odds.ravel()

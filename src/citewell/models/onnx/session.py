@@ -1,9 +1,9 @@
-"""One embedded model: its folder of weights opened, checked and run.
+"""Opens, checks and runs one embedded model.
 
 In: a folder with model.onnx (or its pieces), tokenizer.json and card.json. Out: the arrays of one unpadded
-sequence. One sequence a run on one thread inside the graph, so that a result cannot depend on what else is
-being computed; throughput comes from several sequences at once, each on a thread of its own. Knows nothing
-about what the arrays mean.
+sequence. Each run takes one sequence on one thread, so that a result cannot depend on what else is being
+computed; throughput comes from several sequences in parallel, each on its own thread. Independent of what the
+arrays mean.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_c
 
 Arrays = list[NDArray[np.float32]]
 MOST_HELD = 2_048
-"""Tokens of texts whose keys and values are held at once: some 75 kB each of the judge."""
+"""Tokens of texts whose keys and values are held at once: about 75 kB per token for the judge."""
 
 
 class Tokens(NamedTuple):
-    """One sequence as the graph takes it, special tokens included."""
+    """One input sequence of the graph, including special tokens."""
 
     ids: list[int]
     types: list[int]
 
 
 class Session:
-    """Raises ModelError when a file is missing, ModelChangedError when its hash differs from the card's."""
+    """Raises ModelError if a file is missing, ModelChangedError if its hash differs from the card's."""
 
     def __init__(self, folder: Path, *, threads: int = 0) -> None:
         import onnxruntime
@@ -48,7 +48,7 @@ class Session:
         self.tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
-        # "[SEP]" in somebody's words is three marks, and no end of their text.
+        # "[SEP]" in a text is ordinary characters, not the end of the text.
         self.tokenizer.encode_special_tokens = True
         self._cost = float(self.card.get("read_cost", 1.0))
         options = onnxruntime.SessionOptions()
@@ -73,8 +73,8 @@ class Session:
 
 
 class TextOnceSession(Session):
-    """Of a model whose text attends to itself alone: each text is read once for all that is asked of it, and
-    what comes out of a sequence does not depend on the others."""
+    """For a model whose text attends only to itself: each text is encoded once for all queries on it, and the
+    output of a sequence does not depend on the others."""
 
     def run(self, sequences: Sequence[Tokens]) -> list[Arrays]:
         """Logits and "it answers" for each sequence, in order, without their batch axis."""
@@ -106,7 +106,7 @@ class TextOnceSession(Session):
 
     @cached_property
     def _nothing(self) -> NDArray[np.float32]:
-        """What stands before a text."""
+        """The empty past of a text."""
         (shape,) = (each.shape for each in self._onnx.get_inputs() if each.name == "past")
         return np.zeros([size if isinstance(size, int) else 0 for size in shape], dtype=np.float32)
 
@@ -121,9 +121,9 @@ class TextOnceSession(Session):
 
 
 SESSIONS: dict[str, type[Session]] = {"pair": Session, "text once": TextOnceSession}
-"""By what a card says of its graph; "pair" where it says nothing."""
+"""By the card's ``graph``, "pair" by default."""
 
 
 def open_session(folder: Path, *, threads: int = 0) -> Session:
-    """The model in ``folder``; raises as :class:`Session`."""
+    """The model in ``folder``; raises like :class:`Session`."""
     return SESSIONS[read_card(folder).get("graph", "pair")](folder, threads=threads)

@@ -1,13 +1,12 @@
-"""A premise of any length as the few windows in which a claim is looked for.
+"""Reduces a premise of any length to the few windows in which to look for a claim.
 
 In: a premise and a claim. Out: windows of the premise, each short enough to be read at once, and how much
-of the premise they hold; the entailer combines them. Three kinds: single units that share most words with
-the claim, three units in a row, and the units that together cover the claim, put side by side (evidence
-that stands apart). A unit is a sentence, or a row of a table under the table's head: its title and its
-column names, in parts over several windows where they are too long for one. Training cuts its texts with
-this very function. Words are weighed by how rare they are in the premise. A short premise is one window
-and its sentences. Deliberately knows nothing about models or tokens: sizes are characters, so that it can
-be read and tested alone.
+of the premise they cover; the entailer combines them. Three kinds: single units that share most words with
+the claim, three units in a row, and units that together cover the claim, joined (for scattered evidence). A
+unit is a sentence, or a table row under the table's head: its title and column names, split over several
+windows if too long for one. Training cuts its texts with this same function. Words are weighted by their
+rarity in the premise. A short premise is one window, plus its sentences. Deliberately independent of models
+and tokens: sizes are in characters, so that it can be read and tested alone.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from citewell.core.sentences import sentence_spans
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _RECORD = re.compile(r"^[^:;\n]{1,60}: \S")
 _FUNCTION_WORDS = frozenset(
-    (  # noqa: SIM905 - a table is longer
+    (  # noqa: SIM905 - a list would be longer
         "a an and are as at be been but by did do does for from had has have he her his i in into is it "
         "its of on or our she so than that the their them then there these they this those to was we were "
         "which who will with you"
@@ -33,8 +32,8 @@ _FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """``windows`` hold ``read`` of the premise's ``units``: sentences, and rows under their table's head. A
-    part of a head that no window holds counts as a unit that is not read."""
+    """``windows`` contain ``read`` of the premise's ``units``: sentences, and rows under their table's head.
+    A part of a head in no window counts as an unread unit."""
 
     windows: tuple[str, ...]
     read: int
@@ -43,8 +42,8 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class WindowRule:
-    """How a premise is cut. Lengths in characters; `singles`, `groups` and `composed` are the most of
-    each kind, `heads` of the parts that a table's head is cut into.
+    """How a premise is cut. Lengths in characters; `singles` and `groups` limit the windows of each kind,
+    `composed` the units joined in one, `heads` the parts of a table's head that are used.
     """
 
     singles: int = 3
@@ -59,7 +58,7 @@ class WindowRule:
         return self.cut(premise, claim).windows
 
     def cut(self, premise: str, claim: str) -> Cut:
-        """The windows, and how much of the premise stands in them."""
+        """The windows, and how much of the premise they contain."""
         parts, units = _units(premise, self.longest)
         wanted = _words(claim)
         bags = [_words(part) for part in parts]
@@ -89,7 +88,7 @@ class WindowRule:
         return chosen + [(i,) for i in _best(score, self.singles) if score[i] > 0.0]
 
     def _runs(self, score: Sequence[float], texts: Sequence[str], room: int) -> list[tuple[int, ...]]:
-        """Runs of `group_size` units, those that cover most first, no two with the same middle."""
+        """Runs of `group_size` units, those that cover most first."""
         runs = []
         for start in range(max(1, len(texts) - self.group_size + 1)):
             run: list[int] = []
@@ -106,7 +105,7 @@ class WindowRule:
     def _cover(
         self, bags: Sequence[frozenset[str]], weight: dict[str, float], texts: Sequence[str], room: int
     ) -> tuple[int, ...]:
-        """Units picked one by one, each for the claim's words that those before it lack; in text order."""
+        """Greedily picks units that add most of the claim's missing words; returns them in text order."""
         missing = dict(weight)
         picked: list[int] = []
         for _ in range(self.composed):
@@ -130,9 +129,9 @@ def _rows(lines: Sequence[str]) -> list[int]:
 
 
 def _units(text: str, longest: int) -> tuple[list[str], list[str]]:
-    """The parts of the head, one of which stands above every window (a table's title and column names, else
-    empty), and the units. Of what stands above the rows, a title is what is next to them and short; the rest
-    is sentences."""
+    """The parts of the head (a table's title and column names, else empty), one of which tops every window,
+    and the units. Of the lines above the rows, the short ones next to them are the title; the rest is
+    sentences."""
     lines = _lines(text)
     rows = _rows(lines)
     if not rows:
@@ -141,7 +140,7 @@ def _units(text: str, longest: int) -> tuple[list[str], list[str]]:
     loose = len(above)
     while loose and len(" ".join(above[loose - 1 :])) <= longest // 3:
         loose -= 1
-    # A caption that is too long for a title is sentences, but its beginning says what the table is.
+    # A caption too long for a title is sentences, but its beginning says what the table is.
     title = above[loose:] or [_pieces(line, longest // 3)[0] for line in above[-1:]]
     columns = _pieces(below.pop(0), longest * 2 // 3 - len(" ".join(title))) if "\t" in below[0] else [""]
     prose = "\n".join(above[:loose])
@@ -155,7 +154,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _pieces(unit: str, longest: int) -> list[str]:
-    """One unit cut at white space where it is too long to be read at once."""
+    """One unit, cut at white space or semicolons if it is too long to be read at once."""
     pieces, start = [], 0
     while len(unit) - start > longest:
         cut = 1 + max(unit.rfind(mark, start + 1, start + longest) for mark in " ;\t") or start + longest
@@ -165,12 +164,12 @@ def _pieces(unit: str, longest: int) -> list[str]:
 
 
 def _join(head: str, texts: Sequence[str]) -> str:
-    """Units side by side; under a head (a table) each on its own line."""
+    """Joins units by blanks or, under a table's head, one per line."""
     return "\n".join([head, *texts]) if head else " ".join(texts)
 
 
 def _words(text: str) -> frozenset[str]:
-    """Content words, lower case, without a plural or third-person s."""
+    """Content words, lower-cased, without a plural or third-person s."""
     words = (word.lower() for word in _WORD.findall(text))
     return frozenset(
         word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
@@ -185,10 +184,10 @@ def _weights(bags: Sequence[frozenset[str]], claim: frozenset[str]) -> dict[str,
 
 
 def _scores(bags: Sequence[frozenset[str]], weight: dict[str, float]) -> list[float]:
-    """Rounded once: the words of a set come in an order that differs between processes."""
+    """Rounded once (fsum), because the order of a set's words differs between processes."""
     return [math.fsum(weight.get(word, 0.0) for word in bag) for bag in bags]
 
 
 def _best(values: Sequence[float], most: int) -> list[int]:
-    """Indices of the largest values, ties to the earlier."""
+    """Indices of the largest values; ties go to the earlier."""
     return sorted(range(len(values)), key=lambda i: (-values[i], i))[:most]
