@@ -160,9 +160,9 @@ class Reviewing:
     ) -> Case:
         """Makes a reviewed case from an answer and seals the decision, replacing any earlier one.
 
-        Without ``spans`` and ``abstain``, uses the spans cited for the answer's verified claims. ``spans`` must
-        occur in a cited version of their document, or else in any other; the document's own text is kept.
-        ``question`` rewords one that cannot stand alone. Raises UsageError.
+        Without ``spans`` and ``abstain``, uses the spans cited for the answer's verified claims. ``spans``
+        must occur in a cited version of their document, or else in any other; the document's own text is
+        kept. ``question`` rewords one that cannot stand alone. Raises UsageError.
         """
         record, reviewer = self._decidable(request_id, reviewer)
         if abstain and (spans or expected):
