@@ -243,7 +243,7 @@ def _sealed(kb: KnowledgeBase, made: Run) -> Run:
 
 
 def _seal(log: Log, run: Run) -> str:
-    """Seals the run; returns the entry's hash. Its ``hash`` covers the run without timings. Raises LogError."""
+    """Seals the run; returns the entry's hash. ``hash`` covers the run without timings. Raises LogError."""
     untimed = plain(run)
     del untimed["timings"]
     measures = [
