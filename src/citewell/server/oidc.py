@@ -93,8 +93,7 @@ class Issuer:
         return Caller(user=user, groups=groups, roles=tuple(Role(name) for name in roles))
 
     def _key(self, name: str) -> jwt.PyJWK | None:
-        """The key of that id, or None. Raises IssuerError if keys are unavailable and this one is not still
-        trusted."""
+        """The key of that id. Raises IssuerError if keys are unavailable and it is not still trusted."""
         held = self._held(name, _FRESH_S)
         if held is not None:
             return held

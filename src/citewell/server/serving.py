@@ -115,8 +115,8 @@ _HEAD, _BODY = "head", "body"
 
 class Connection(Http):
     """One connection. A request whose head is incomplete after ``HEAD_S`` is answered 408, one whose body is
-    slower than ``BODY_S`` and ``BYTES_PER_S`` allow is cut off, and beyond ``UNFINISHED`` at a time the oldest
-    is dropped. A subclass may have other limits; connections of one class share ``UNFINISHED``."""
+    slower than ``BODY_S`` and ``BYTES_PER_S`` allow is cut off, and beyond ``UNFINISHED`` at a time the
+    oldest is dropped. A subclass may have other limits; connections of one class share ``UNFINISHED``."""
 
     HEAD_S: ClassVar[float] = 10.0
     """For the head of a request, from its first byte or, for the first, from connecting."""

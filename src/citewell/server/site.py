@@ -77,8 +77,8 @@ class Site:
         *,
         timeout_s: float = 0.0,
     ) -> Result:
-        """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, "" while
-        somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
+        """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, ""
+        while somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
         deadline = Deadline(timeout_s)
 
         async def present() -> bool:
