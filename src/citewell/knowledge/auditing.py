@@ -86,7 +86,7 @@ class Auditing:
     def _postings(self) -> Postings:
         return Postings(self._parts.tables())
 
-    # --- questions --------------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------
 
     def query(self, query: AuditQuery, *, reader: str = "") -> Page:
         """A page of records, newest first; the read is logged."""
@@ -194,7 +194,7 @@ class Auditing:
         self.note_read({"receipt": request_id}, reader, 1)
         return receipt
 
-    # --- looking again ----------------------------------------------------------------------------
+    # --- rechecks, recalls and replays ------------------------------------------------------------
 
     def recheck(self, request_id: str = "", *, reader: str = "") -> Iterator[Recheck]:
         """Checks one answer, or all, newest first, against today's documents; seals an entry for each with a
@@ -274,7 +274,7 @@ class Auditing:
             )
         return found
 
-    # --- taking out -------------------------------------------------------------------------------
+    # --- expiry, erasure, evaluations -------------------------------------------------------------
 
     def expire(self, *, dry_run: bool = False) -> Expiry:
         """Applies the configured retention as of today; traces of requests that never reached the log go too.
@@ -337,7 +337,7 @@ class Auditing:
         if "_postings" in self.__dict__:
             self._postings.database.close()
 
-    # --- inside -----------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------
 
     def _revisiting(self) -> Revisiting:
         from citewell.documents.supersession import speaks_for

@@ -191,8 +191,8 @@ class KnowledgeBase:
         once ``gone`` returns why nobody is waiting any more, the request ends at its next stage or model run;
         ``request_id`` is one from :func:`citewell.core.identity.request_id`, generated when empty.
 
-        ``as_of`` is the ISO date at which the law is asked: statements superseded later count, those not yet
-        in force do not. If empty, it is today, or the end of a past period named in the question.
+        ``as_of`` is the ISO date whose law applies: statements superseded later count, those not yet in force
+        do not. If empty, it is today, or the end of a past period named in the question.
 
         ``user`` and ``groups`` default to the caller's own; ``groups`` may only narrow them. The owner gives
         both: without groups, their question searches only documents without an access list.

@@ -85,7 +85,7 @@ class Reviewing:
         self._parts, self._auditing, self._caller = parts, auditing, caller
         self._visibility = auditing.visibility
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def queue(
         self,
@@ -221,7 +221,7 @@ class Reviewing:
         gone = self._parts.feedback.reviews().keys() - cases.keys()
         return write_cases(Path(path), cases, gone)
 
-    # --- inside -----------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------
 
     def _items(self, state: str, since: str) -> tuple[list[QueueItem], bool]:
         """(items in ``state``, newest first; whether no older answers were left out)."""

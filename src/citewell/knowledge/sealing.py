@@ -49,8 +49,8 @@ def seal_ingest(
     paths: Sequence[str | Path],
     supersedes: Sequence[str] = (),
 ) -> None:
-    """Commits to every version not yet in an entry, including those of a killed run, to access list and
-    vectors of each document changed, and to manually declared ``supersedes`` pairs."""
+    """Commits to every version not yet in an entry, including those of a killed run, to the access list and
+    vectors of each changed document, and to manually declared ``supersedes`` pairs."""
     # Imported on first use: `import citewell` needs none of it.
     from citewell.documents.evidence.catalogue import INDEXED, WITHDRAWN
     from citewell.documents.outcomes import FAILED, GONE

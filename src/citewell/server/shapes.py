@@ -60,7 +60,7 @@ def reply(value: Any, headers: Mapping[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(value), headers=headers, media_type=JSON)
 
 
-# --- the document -----------------------------------------------------------------------------------
+# --- the OpenAPI document ---------------------------------------------------------------------------
 
 
 def described(

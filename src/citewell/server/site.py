@@ -94,7 +94,7 @@ class Site:
             deadline.left.set()  # also of a request that was cancelled
 
     async def reading(self, request: Request, caller: Caller, call: Callable[[], Result]) -> Result:
-        """As :meth:`attended`, for reading the log or judging again, which checks the deadline by itself."""
+        """As :meth:`attended`, for reading the log or judging again, which the meter stops in time."""
 
         def work(gone: Callable[[], str]) -> Result:
             with metered(Meter(gone)):

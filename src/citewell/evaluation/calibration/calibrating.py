@@ -1,9 +1,9 @@
 """Labelled data -> a calibration card: thresholds, decision borders and weights with their guarantees.
 
 In: a home; cases, labelled claims. Out: a :class:`Card`. Nothing is logged: cases are rehearsed with the
-card's relevance and support thresholds but without decision borders, so that answers they would hide are seen
-and nothing that will never be shown is. Where no promise is possible, the setting is unchanged and the card
-says why. Knows nothing about card files or terminals.
+card's relevance and support thresholds but without decision borders, which includes answers that borders
+would hide, but none that can never be shown. Where no promise is possible, the setting is unchanged and the
+card says why. Knows nothing about card files or terminals.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _drawn(name: str, passage: Passage) -> str:
 
 
 class _Made:
-    """Accumulates promises, and the ``settings`` that those which hold put into use."""
+    """Collects promises, and the ``settings`` put into use by those that hold."""
 
     def __init__(self, kb: KnowledgeBase, terms: Terms) -> None:
         self._kb, self._terms = kb, terms

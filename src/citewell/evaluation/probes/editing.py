@@ -119,7 +119,7 @@ def fact_pattern(fact: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w])(?<!\d[.,]){re.escape(fact)}(?!\w)(?![.,]\d)")
 
 
-# --- inside ---------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _changes(text: str, edit: Edit) -> list[Replacement]:
@@ -239,7 +239,7 @@ def parity(text: str) -> bool:
     return len(re.findall(r"\b(?:not|never|cannot)\b|n['’]t\b", text)) % 2 == 1
 
 
-# --- facts and their likes ------------------------------------------------------------------------
+# --- facts and their replacements -----------------------------------------------------------------
 
 
 def _numbers(text: str) -> list[str]:

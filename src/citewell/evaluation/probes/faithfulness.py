@@ -5,7 +5,7 @@ per citation, and shares with n and intervals. For each claim
 
     removed      its cited sentences, and all that repeat or support it, are removed: does the claim go?
     swapped      one of its facts is replaced throughout the context: does the claim change with it?
-    only         all but one cited sentence is removed: is that enough for the claim?
+    only         everything but one cited sentence is removed: is it enough for the claim?
     control      an unrelated sentence is removed, an unrelated passage added: the claim must stay
 
 *Post-rationalised*: the claim keeps the old fact when its source says another, or, where no fact could be

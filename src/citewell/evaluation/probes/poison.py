@@ -218,7 +218,7 @@ def _rehearsed(
     return Rehearsed(record, len(quarantined))
 
 
-# --- parts that stand in --------------------------------------------------------------------------
+# --- substitute parts -----------------------------------------------------------------------------
 
 
 def verifier_for(entailer: Entailer, settings: Verification, defences: Defences) -> Verifier:

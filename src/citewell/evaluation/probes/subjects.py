@@ -112,7 +112,7 @@ Subject = Generated | BlackBox
 GeneratorError."""
 
 
-# --- what was said --------------------------------------------------------------------------------
+# --- claims and samples ---------------------------------------------------------------------------
 
 
 def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[Said, ...]:

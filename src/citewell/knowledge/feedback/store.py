@@ -117,7 +117,7 @@ class FeedbackStore:
             found = rows.execute(f"SELECT {_REVIEW} FROM reviews ORDER BY timestamp, request_id").fetchall()
         return {row[1]: _review(row) for row in found}
 
-    # --- forgetting -------------------------------------------------------------------------------
+    # --- erasing and expiring ---------------------------------------------------------------------
 
     def forget(self, user: str, requests: Collection[str], *, session: str = "") -> int:
         """Overwrites text and names in feedback by ``user``, by unnamed users in ``session``, and by anybody
