@@ -1,4 +1,4 @@
-"""``python -m citewell.cli``: the command without its script."""
+"""``python -m citewell.cli``: the command line without the installed script."""
 
 from citewell.cli import main
 

@@ -277,7 +277,7 @@ def _export(kb: KnowledgeBase, asked: AuditQuery, out: Path, reader: str) -> int
         raise UsageError(f"{out.name} has an unknown extension", hint=f"use one of {', '.join(FORMATS)}")
     try:
         make_file(out)
-        out.open("ab").close()  # before anything is read on record
+        out.open("ab").close()  # before the read is logged
     except OSError as error:
         raise UsageError(
             f"{out} cannot be written: {error}", hint="name a file in a folder that exists"

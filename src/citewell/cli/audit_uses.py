@@ -1,8 +1,8 @@
-"""What is done with sealed answers: ``citewell audit receipt``, ``recheck``, ``recall``, ``replay``,
-``expire``, ``erase``, and ``citewell receipt check``.
+"""Commands on sealed answers: ``citewell audit receipt``, ``recheck``, ``recall``, ``replay``, ``expire``,
+``erase``, and ``citewell receipt check``.
 
-In: the id of an answer, a document, a person, a receipt. Out: proofs, what still holds today (exit code 5 for
-what does not), notices, counts of what was removed. ``receipt check`` needs no home.
+In: the id of an answer, a document, a person, a receipt. Out: proofs, what still holds today (exit code 5 if
+anything does not), notices, counts of what was removed. ``receipt check`` needs no home.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def receipt(
         checkpoint=text_of(checkpoint) if checkpoint else "",
         reader=reader,
     )
-    # Not through `say`: a byte that is shown otherwise would no longer be proven.
+    # Not through `say`, which escapes characters: the proof covers the exact bytes.
     typer.echo(written(found), nl=False)
 
 

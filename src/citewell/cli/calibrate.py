@@ -1,6 +1,6 @@
 """``citewell calibrate``: labelled data -> a calibration card, and what it promises.
 
-In: words. Out: the card's file and a table. 0 when every promise that was measured holds, else 3.
+In: arguments. Out: the card's file and a table. Exit code 0 if every measured promise holds, else 3.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def calibrate(
         card = make(knowledge_base, evidence, terms, progress=progress)
     path = out or home.path / "card.json"
     lost = _lost(card, path)
-    # On record first: no card comes into use that the log does not know.
+    # Logged first: no card may come into use that the log does not know.
     knowledge_base.audit.note_evaluation(
         {"measure": "calibration card", "card": card.hash, "settings": card.settings}
     )

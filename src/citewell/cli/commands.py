@@ -1,9 +1,8 @@
-"""How a command is declared: over a home, with --json and --home, and an exit code for what it found.
+"""Declares commands: on a home, with --json and --home, and an exit code for the result.
 
-In: a function over an open KnowledgeBase (its first parameter ``kb``), over its :class:`Home` (``home``) or
-over neither. Out: a command of a group. Its docstring is its help; behind a blank line it may describe its
-options, each as ``--name METAVAR: help``. Also what several commands share: groups, options, and files of
-their users.
+In: a function on an open KnowledgeBase (its first parameter is ``kb``), on its :class:`Home` (``home``), or
+neither. Out: a command in a group. Its docstring is its help; after a blank line it may describe its options,
+each as ``--name METAVAR: help``. Also what commands share: groups, options, and helpers for users' files.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _OPTION = re.compile(r"--(?P<name>[\w-]+)(?: (?P<metavar>\S+))?: (?P<help>.+)")
 
 
 def options_in(text: str) -> dict[str, Any]:
-    """Options by their names, of lines ``--name METAVAR: help``; an indented line goes on with the last."""
+    """Options by name, from lines ``--name METAVAR: help``; an indented line continues the previous one."""
     found = [_OPTION.fullmatch(line) for line in re.sub(r"\n +", " ", text.strip()).splitlines()]
     return {one["name"]: typer.Option(metavar=one["metavar"], help=one["help"]) for one in found if one}
 
@@ -61,7 +60,7 @@ SHARED = options_in("""\
 --judge LINE: Also measure this judge, such as openai:MODEL.
 --answers FILE: Judge these recorded answers instead of asking.
 """)
-"""What a command does not describe itself."""
+"""Options that a command need not describe itself."""
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")]
 Words = list[str] | None
@@ -74,7 +73,7 @@ Port = Annotated[int | None, typer.Option(min=0, max=65535)]
 
 @dataclass(frozen=True)
 class Found:
-    """What a command has to say: ``value`` for ``--json``, ``tell`` prints it for people."""
+    """A command's result: ``value`` for ``--json``; ``tell`` prints it for people."""
 
     value: Any
     tell: Callable[[], None]
@@ -94,7 +93,7 @@ app = typer.Typer(
 
 
 def group(name: str, help: str, under: typer.Typer = app, **more: Any) -> typer.Typer:
-    """Of commands; without one of them its help is shown."""
+    """A group of commands; on its own it shows its help."""
     made = typer.Typer(help=help, rich_markup_mode=None, **{"no_args_is_help": True, **more})
     under.add_typer(made, name=name)
     return made
@@ -109,9 +108,9 @@ def command(
 ) -> Callable[[Function], Function]:
     """Adds the function to ``group``, with ``--home`` if its first parameter is ``kb`` or ``home``.
 
-    It returns what it :class:`Found`, then ``--json`` prints its value, or else an exit code or nothing. One
-    that has a parameter ``json`` of its own prints by itself. ``options`` (all "" by default) reach it as one
-    mapping, its last parameter; ``new_home`` is for a home that need not be there yet.
+    The function returns :class:`Found`, which adds ``--json`` to print its value, or an exit code, or None;
+    one with its own parameter ``json`` does its own printing. ``options`` (all "" by default) are passed as
+    one mapping, its last parameter; ``new_home``: the home need not exist yet.
     """
 
     def add(function: Function) -> Function:
@@ -151,7 +150,7 @@ def command(
             parameters.append(_described(_parameter("home", None, str | None), described))
         run.__name__, run.__doc__ = function.__name__, text
         run.__annotations__ = {}
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer asks for it
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         group.command(name)(run)
         return function
 
@@ -159,7 +158,7 @@ def command(
 
 
 def _described(parameter: Parameter, options: Mapping[str, Any]) -> Parameter:
-    """As an option with its help; an argument describes itself."""
+    """The parameter as an option with its help; an argument describes itself."""
     annotation, made = parameter.annotation, typer.Option()
     if get_origin(annotation) is Annotated:
         annotation, made = get_args(annotation)
@@ -167,7 +166,7 @@ def _described(parameter: Parameter, options: Mapping[str, Any]) -> Parameter:
         return parameter
     flag = made.default if isinstance(made.default, str) else f"--{parameter.name.replace('_', '-')}"
     made, said = copy.copy(made), options.get(flag.removeprefix("--"))
-    made.default = flag  # also of a bool, which has no --no-...
+    made.default = flag  # for a bool too, so that it gets no --no-...
     if said is not None:
         made.metavar, made.help = said.metavar, said.help
     return parameter.replace(annotation=Annotated[annotation, made])
@@ -182,14 +181,14 @@ def refuse_unwritable(path: Path | None) -> None:
     if path is None:
         return
     above = next(folder for folder in path.absolute().parents if folder.exists())
-    # A folder; or a stream, whose place a file would take.
+    # A folder; or a stream, which the file would replace.
     special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
     if special or not above.is_dir() or not os.access(above, os.W_OK):
         raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
 def text_of(path: Path, *, hint: str = "name a text file") -> str:
-    """Raises UsageError for a file that cannot be read."""
+    """The file's text. Raises UsageError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,7 +1,7 @@
-"""``citewell doctor``: tries every part of the installation and home, then whatever could serve it: keys,
-model servers on this machine, optional packages. What is there is tried; what is not says what to do.
+"""``citewell doctor``: tests every part of the installation and home, then optional ones: API keys, model
+servers on this machine, extra packages. What is present is tested; for the rest it says what to do.
 
-A key or server is tried by asking for its list of models, which costs nothing. Keys are never printed.
+A key or server is tested by asking for its list of models, which costs nothing. Keys are never printed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 WAIT_S = 5.0
 SHOWN = 3
-"""Names of a server's models."""
+"""Maximum names shown of a server's models."""
 
 
 class Service(NamedTuple):
-    """Where models can be had: ``package`` its SDK, ``key`` the variable of its key ("" for a server that
-    needs none), ``address`` what lists its models, ``use`` how to write with one of them."""
+    """A source of models: ``package`` is its SDK, ``key`` the variable of its key ("" if none is needed),
+    ``address`` the URL listing its models, ``use`` the option to write with one of them."""
 
     name: str
     package: str
@@ -71,7 +71,7 @@ PACKAGES = {
     "postgres": ("psycopg", "the log, traces and signals in PostgreSQL"),
     "otel": ("opentelemetry.sdk", "OpenTelemetry spans"),
 }
-"""Extra -> what it brings, by module, and what that gives."""
+"""Extra -> (module it installs, what that adds)."""
 
 
 @command(app)
@@ -111,7 +111,7 @@ def doctor(home: Home) -> Found:
 
 
 def _service(service: Service) -> tuple[bool, str]:
-    """(whether it can be used now, what it gives or what to do)."""
+    """(whether it can be used now, its models or what to do)."""
     if service.key and not os.environ.get(service.key):
         return False, f"no key: set {service.key} to use its models as writers"
     missing = importlib.util.find_spec(service.package) is None
@@ -128,7 +128,7 @@ def _service(service: Service) -> tuple[bool, str]:
 
 
 def _listed(service: Service) -> list[str] | str:
-    """The names of its models, or what is wrong."""
+    """The names of its models, or the problem."""
     import httpx2
 
     key = os.environ.get(service.key, "") if service.key else ""
@@ -151,7 +151,7 @@ def _listed(service: Service) -> list[str] | str:
 def _package(extra: str, module: str, gives: str) -> tuple[bool, str]:
     try:
         there = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # its parent
+    except ModuleNotFoundError:  # the parent package
         there = False
     return there, gives if there else f"{gives}: pip install 'citewell[{extra}]'"
 
@@ -181,5 +181,5 @@ def _maker(assembly: Assembly, name: str) -> str:
 def _tried(check: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, check()
-    except Exception as error:  # noqa: BLE001 - the doctor reports every kind of failure, and goes on
+    except Exception as error:  # noqa: BLE001 - the doctor reports every kind of failure and continues
         return False, f"{type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
-"""Every error of a command as one line and an exit code; a traceback only on request.
+"""Turns every error of a command into one line and an exit code; a traceback only on request.
 
-In: whatever a command raises. Out: a line on standard error that says what happened and what to do. Knows
-nothing about commands.
+In: whatever a command raises. Out: a line on standard error with the problem and the remedy. Knows nothing
+about commands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Commands(TyperGroup):
             if ctx.params.get("traceback"):
                 traceback.print_exception(error)
         except BrokenPipeError:
-            # Whoever read our output stopped; Python must not complain about it again while it shuts down.
+            # The reader of our output stopped; keep Python from complaining again at shutdown.
             sys.stderr.close()
             code = printing.ERROR
         except Exception as error:
@@ -57,7 +57,7 @@ class Commands(TyperGroup):
             printing.say_error(error)
 
 
-# What an operating system refuses, whichever library was told so, and what to do.
+# Errors of the operating system, whichever library raises them, and their remedies.
 _REFUSALS = {
     errno.ENOSPC: "free disk space, then run the same command again; it continues where it stopped",
     errno.EDQUOT: "free space within your quota, then run the same command again",
@@ -70,18 +70,18 @@ _REFUSALS = {
 
 
 def of_the_machine(error: BaseException) -> CitewellError | None:
-    """The error as one of the operating system with its remedy, if it is one; None for a bug."""
+    """The error with its remedy if the operating system caused it; None for a bug."""
     named = getattr(error, "filename", None)
     for number, hint in _REFUSALS.items():
         said = os.strerror(number)
         if getattr(error, "errno", None) == number:
             return CitewellError(f"{said.lower()} ({named})" if named else said.lower(), hint=hint)
-        # The index's store says it in words alone.
+        # The index's store reports it only in the message.
         if isinstance(error, RuntimeError | OSError) and said in str(error):
             return CitewellError(f"the index: {said.lower()}", hint=hint)
     return None
 
 
 def _of_the_parser(error: Exception) -> bool:
-    """Exits, aborts and usage errors of the parser; it prints those itself and ends with 2."""
+    """True for exits, aborts and usage errors of the parser, which handles and prints those itself."""
     return type(error).__module__.split(".")[0] in {"click", "typer"}

@@ -1,5 +1,5 @@
-"""``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, hold one to
-thresholds, look at the log.
+"""``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, check one
+against thresholds, track quality in the log.
 
 In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met.
 Progress goes to standard error.
@@ -182,7 +182,7 @@ def _cell(point: Point | None) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """On standard error, and only on a terminal."""
+    """A progress bar on standard error, shown only on a terminal."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -201,7 +201,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def _tell(run: Run) -> None:
-    """Of the times, only the totals."""
+    """Prints the measures and, of the timings, only the totals."""
     total = [result for result in run.timings.measures if result.name.endswith("@total")]
     measured = [result for result in (*run.measures, *total) if result.n]
     columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])

@@ -1,4 +1,4 @@
-"""Which home a command works on: ``--home`` before or after the subcommand, ``CITEWELL_HOME``, ``.citewell``.
+"""The home a command works on: ``--home`` before or after the subcommand, ``CITEWELL_HOME``, ``.citewell``.
 
 In: the command's context. Out: an open KnowledgeBase, closed when the command ends.
 """
@@ -34,7 +34,7 @@ def home_of(context: typer.Context, home: str | None) -> Path:
 
 
 def must_be_there(home: Path) -> None:
-    """Raises CitewellError with the remedy."""
+    """Raises CitewellError with the remedy if the home does not exist or is a file."""
     if not home.exists():
         raise CitewellError(f"no knowledge base at {home}", hint="create one with `citewell ingest PATH`")
     if not home.is_dir():
@@ -42,13 +42,13 @@ def must_be_there(home: Path) -> None:
 
 
 class Home(NamedTuple):
-    """The folder of the home that a command works on; it need not be there."""
+    """The home folder that a command works on; it need not exist."""
 
     context: typer.Context
     path: Path
 
     def open(self, *, make: bool = False, said: Mapping[str, str] | None = None) -> KnowledgeBase:
-        """The home, which must exist unless ``make`` is set, with ``said`` over the environment's variables.
+        """Opens the home, which must exist unless ``make`` is set; ``said`` overrides environment variables.
         Raises CitewellError with the remedy."""
         if self.path.exists() or not make:
             must_be_there(self.path)
@@ -59,5 +59,5 @@ class Home(NamedTuple):
         return part
 
     def parts(self) -> Assembly:
-        """Its parts as configured, also where there is no home yet."""
+        """Its parts as configured, even if there is no home yet."""
         return Assembly(self.path, load_config(self.path))

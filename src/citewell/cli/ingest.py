@@ -1,5 +1,4 @@
-"""``citewell ingest``: its progress, one line per failed file with its remedy, and exit code 1 if any
-failed.
+"""``citewell ingest``: shows progress, one line per failed file with its remedy; exit code 1 if any failed.
 
 Notes on new and changed files (pages without text, hidden text, a guessed encoding) get a line per file, and
 a count if there are many. Files in a folder that are not documents are counted by kind in one line;
@@ -129,7 +128,7 @@ def tell_notes(report: IngestReport) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """On standard error: on a terminal a bar, elsewhere a line every half minute."""
+    """Progress on standard error: a bar on a terminal, elsewhere a line every half minute."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

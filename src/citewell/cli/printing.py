@@ -1,8 +1,8 @@
-"""What reaches the terminal, and the exit codes. Text of documents is never trusted here.
+"""Terminal output and exit codes. Document text is never trusted here.
 
 In: values and text from anywhere. Out: lines on standard output, errors and progress on standard error.
-Control characters and escape sequences of documents, questions or file names are printed visibly, never acted
-on, and nothing is read as markup.
+Control characters and escape sequences in documents, questions or file names are printed visibly, never
+interpreted, and nothing is treated as markup.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ OK, ERROR, USAGE, PARTIAL, ABSTAINED, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 13
 
 DECISIONS = {Decision.ANSWER: OK, Decision.PARTIAL: PARTIAL, Decision.ABSTAIN: ABSTAINED}
 
-# C0 without newline and tab, DEL and C1; lone surrogates; and the marks that turn the reading order around.
+# C0 except newline and tab, DEL and C1; lone surrogates; bidirectional controls.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def visible(text: str) -> str:
-    """``text`` with every control character that a terminal would act on written out, as ``\\x1b``."""
+    """``text`` with every control character escaped, such as ``\\x1b``."""
     return _UNSAFE.sub(lambda match: _written_out(match[0]), text)
 
 
 def say(text: str = "") -> None:
-    """A line on standard output."""
+    """Prints a line on standard output."""
     print(visible(text))
 
 
 def aside(text: str) -> None:
-    """A line on standard error: progress, warnings, anything that is not the result."""
+    """Prints a line on standard error: progress, warnings, anything that is not the result."""
     print(visible(text), file=sys.stderr)
 
 
 def say_json(value: Any) -> None:
-    """``value`` alone on standard output, one line; control characters are escaped inside strings."""
+    """Prints ``value`` as one line of JSON on standard output, with control characters escaped."""
     print(escaped(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))))
 
 
@@ -61,7 +61,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def columns(rows: Iterable[tuple[str, ...]]) -> None:
-    """Rows as aligned columns, the last one ragged."""
+    """Prints rows as aligned columns, the last one ragged."""
     cells = [tuple(visible(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
@@ -78,12 +78,12 @@ def code_of(error: CitewellError) -> int:
 
 
 def code_of_answer(answer: Answer) -> int:
-    """5 when a claim is contradicted or broken, else by the decision."""
+    """Exit code 5 if a claim is contradicted or broken, else by the decision."""
     return FAILED if _failed(answer.claims) else DECISIONS[answer.decision]
 
 
 def code_of_claims(claims: Iterable[Claim]) -> int:
-    """0 when there are claims and all are verified, 5 when one is contradicted or broken, else 3."""
+    """Exit code 0 if there are claims and all are verified, 5 if one is contradicted or broken, else 3."""
     claims = tuple(claims)
     if _failed(claims):
         return FAILED

@@ -1,7 +1,7 @@
-"""``citewell eval probe``: are answers faithful to what they cite, can they be poisoned, what is caught?
+"""``citewell eval probe``: are answers faithful to what they cite, can they be poisoned, what is detected?
 
-In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, whatever it found; 1 when a
-writer failed, or no sample was probed at all.
+In: arguments. Out: a report as text or JSON. Exit code 0 if the probe ran, whatever it found; 1 if the writer
+failed, or no sample was probed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The program: the root command and, in the order of its help, every module that adds commands to it.
+"""The program: the root command and every module that adds commands to it, in the order of its help.
 
-In: words of the command line. Out: an exit code (0 answered or all verified, 3 partial, 4 abstained, 5 a
-failed check, 1 error, 2 usage). Knows nothing about what the commands do.
+In: command-line arguments. Out: an exit code (0 answered or all verified, 3 partial, 4 abstained, 5 a failed
+check, 1 error, 2 usage). Knows nothing about what the commands do.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""``citewell feedback``: what somebody says of an answer; ``citewell review``: the queue, its patterns, and
-the decisions that turn a failure into a case."""
+"""``citewell feedback``: feedback on an answer; ``citewell review``: the queue, its patterns, and the
+decisions that turn a failure into a case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``citewell serve``, ``proxy`` and ``mcp``, and ``citewell keys``: who may use the server."""
+"""``citewell serve``, ``proxy`` and ``mcp``, and ``citewell keys`` for access to the server."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def proxy(
 
 
 def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
-    """With the options that are ``given``, by section."""
+    """Serves the home in ``folder`` with the options ``given``, by section of the configuration."""
     from citewell.knowledge.assembly import load_config
     from citewell.server.routes.proxy import refuse as refuse_proxy
     from citewell.server.serving import refuse
@@ -216,7 +216,7 @@ def revoke(
     """Revoke a key and close the sessions opened with it, now."""
     from citewell.knowledge.sealing import REVOKED
 
-    # First it ends: also where the log cannot be written, which is an error then.
+    # Revoked first, so that it takes effect even if the log cannot be written, which is then an error.
     ended = _keys(home).revoke(key)
     home.open().log.seal_key(ended, REVOKED)
     say(f"Revoked {ended.key_id} of {ended.user}.")

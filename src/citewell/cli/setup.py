@@ -64,7 +64,7 @@ def models(home: Home) -> Found:
 
 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
-    """What to call for each row; the call gives None if nothing is configured for it."""
+    """Row name -> function returning its maker, or None if nothing is configured for it."""
     from citewell.knowledge.assembly import MODELS
 
     def made(name: str) -> Maker | None:
@@ -76,7 +76,7 @@ def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
         return [one for member in found for one in members(member)] if found else [entailer]
 
     panel: list[Entailer] = []
-    with suppress(Exception):  # said of the entailer itself
+    with suppress(Exception):  # reported for the entailer itself
         panel = members(assembly.entailer)
     return {
         **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
@@ -105,7 +105,7 @@ def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
 
     try:
         maker = make()
-    except Exception as error:  # noqa: BLE001 - one that fails must not hide the others
+    except Exception as error:  # noqa: BLE001 - one failure must not hide the others
         return {"error": f"{type(error).__name__}: {error}"}
     if maker is None:
         return {}

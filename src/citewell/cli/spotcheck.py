@@ -1,6 +1,6 @@
 """``citewell eval sample``: judge claims by hand, one after the other.
 
-In: words and keys. Out: labels in the log; how far people and the verifier agree.
+In: arguments and key presses. Out: labels in the log; how far people and the verifier agree.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def sample(
 
 
 def _ask(kb: KnowledgeBase, drawn: Sample, by: str) -> None:
-    """Claims of the sample that they judged before are not asked again."""
+    """Asks about each claim of the sample that the person has not judged yet."""
     from citewell.evaluation.sampling import record_label
 
     left = [item for item in drawn.items if not item.answered]
@@ -73,7 +73,7 @@ def _ask(kb: KnowledgeBase, drawn: Sample, by: str) -> None:
 
 
 def _key() -> str:
-    """What a key stands for; "" to stop, as at the end of the input."""
+    """The label typed; "" to stop, also at the end of the input."""
     while True:
         print("> ", end="", flush=True)
         line = sys.stdin.readline()

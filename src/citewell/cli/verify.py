@@ -1,4 +1,4 @@
-"""``citewell verify``: any answer with any sources, without an index; also as JSON, one object per line."""
+"""``citewell verify``: checks any answer against any sources, without an index; also JSON lines."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _one(given: Answered, question: str, assembly: Assembly, json: bool, to: str
 
 
 def _lines(jsonl: str, assembly: Assembly) -> int:
-    """Reports a line that cannot be read and goes on with the rest; the worst outcome is the exit code. Empty
+    """Checks JSON lines; reports unreadable ones and continues; the worst outcome is the exit code. Empty
     input does not count as a pass."""
     import msgspec
 
@@ -154,7 +154,7 @@ def _options(assembly: Assembly) -> dict[str, Any]:
 
 
 def _read(paths: list[Path], assembly: Assembly) -> list[tuple[str, str]]:
-    """Each source as (its path, its text), read like any document; a bad one is an error, not a gap."""
+    """Each source as (path, text), read like any document; an unreadable one is an error, not skipped."""
     from citewell.documents.worker import ParsingWorker
 
     read = []

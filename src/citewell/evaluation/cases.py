@@ -1,9 +1,9 @@
-"""The files that an evaluation reads: cases, recorded answers, labelled claims; one JSON object a line.
+"""The files that an evaluation reads: cases, recorded answers, labelled claims; one JSON object per line.
 
-In: a path. Out: values, or one error that names the line and what to do. A case that says neither what is
-expected, nor where it stands, nor why there is no answer is allowed: it is asked, and what needs a label
-stays unscored. A recorded answer is a line of ``citewell verify --jsonl`` under the id of its case, and
-beside that "decision" and "confidence". Knows nothing about pipelines.
+In: a path. Out: values, or one error that names the line and the remedy. A case may omit the expected text,
+its spans and a reason to abstain: it is asked, and measures that need a label stay unscored. A recorded
+answer is a line of ``citewell verify --jsonl`` with the id of its case, and optionally "decision" and
+"confidence". Knows nothing about pipelines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from citewell.core.records import Case, Decision, Record
 
 
 def text_of(path: Path) -> str:
-    """The text of a file, gzipped under ``.gz``. Raises UsageError for what cannot be read."""
+    """The text of a file, gunzipped if it ends in ``.gz``. Raises UsageError if it cannot be read."""
     try:
         raw = path.read_bytes()
         return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
@@ -36,8 +36,8 @@ def text_of(path: Path) -> str:
 
 
 def json_lines(path: Path, shape: str = "one object per line") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(where, object) of each line that is not blank. Raises UsageError."""
-    # Not splitlines: a text may hold what Unicode, not JSON, calls the end of a line.
+    """(where, object) for each non-blank line. Raises UsageError."""
+    # Not splitlines: text may contain characters that are line ends in Unicode but not in JSON.
     for number, line in enumerate(text_of(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -52,7 +52,7 @@ def json_lines(path: Path, shape: str = "one object per line") -> Iterator[tuple
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Raises UsageError when it cannot be written."""
+    """Writes the file, creating its folder. Raises UsageError when it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)
@@ -61,7 +61,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A hint for a word that is not known."""
+    """A hint for an unknown word."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f"did you mean {close[0]}?" if close else otherwise or f"use one of: {', '.join(known)}"
@@ -71,10 +71,10 @@ _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quo
 
 
 def load_cases(path: str | Path) -> tuple[Case, ...]:
-    """In the order of the file; blank lines are left out.
+    """The cases in file order; blank lines are skipped.
 
-    Raises UsageError, with the line's number, for what is no case, for an id that is there twice, and for a
-    file without cases.
+    Raises UsageError, with the line number, for an invalid case or a duplicate id, and for a file without
+    cases.
     """
     name = Path(path)
     cases: list[Case] = []
@@ -94,14 +94,14 @@ def load_cases(path: str | Path) -> tuple[Case, ...]:
 
 
 def write_cases(cases: Iterable[Case], path: str | Path) -> int:
-    """How many were written; what they leave at its default is left out. Raises UsageError."""
+    """Writes cases without default values and returns how many. Raises UsageError."""
     lines = [msgspec.json.encode(case) for case in cases]
     write_file(Path(path), b"".join(line + b"\n" for line in lines))
     return len(lines)
 
 
 def hash_cases(cases: Iterable[Case]) -> str:
-    """Of what they say, so that blank lines and the order of keys do not matter; the order of cases does."""
+    """Hash of the contents: blank lines and key order do not matter, the order of cases does."""
     return hash_value(list(cases))
 
 
@@ -138,16 +138,16 @@ LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("unsupported", "not supported", "not_supported", "not_entailment", "neutral"), False),
     **dict.fromkeys(("contradiction", "hallucinated", "unfaithful", "partly", "not", "false", "no"), False),
 }
-"""Words for a label; ``true`` and ``false`` of JSON too. ``partially_supported`` is for whoever prepares the
-file to decide."""
+"""Label names; JSON ``true`` and ``false`` work too. ``partially_supported`` is left to whoever prepares the
+file."""
 _TEXTS = {"claim": False, "hypothesis": False, "answer": True, "response": True}
-"""The keys that what is labelled stands under, and whether it is a whole answer."""
+"""Keys for the labelled text -> whether it is a whole answer."""
 _SOURCES = ("sources", "premise", "context")
 _SHAPE = 'as in {"claim" or "answer", "sources": [text, ...], "label"}'
 
 
 class LabelledClaim(Record, frozen=True, kw_only=True):
-    """``whole``: ``claim`` is an answer of several claims. Rows of one ``group`` of one ``file`` are not
+    """``whole``: ``claim`` is an answer with several claims. Rows of the same ``group`` and ``file`` are not
     independent."""
 
     claim: str
@@ -160,7 +160,7 @@ class LabelledClaim(Record, frozen=True, kw_only=True):
 
 
 def load_labelled(path: Path) -> list[LabelledClaim]:
-    """Raises UsageError with the number of a line that cannot be read, and for a file without rows."""
+    """The rows of a file. Raises UsageError with the number of an invalid line, and for an empty file."""
     rows = [_row(given, path, where) for where, given in json_lines(path, f"one object per line, {_SHAPE}")]
     if not rows:
         raise UsageError(f"{path} contains no labelled claim", hint=f"write one per line, {_SHAPE}")
@@ -168,7 +168,7 @@ def load_labelled(path: Path) -> list[LabelledClaim]:
 
 
 def looks_labelled(path: Path) -> bool:
-    """Whether the first line is a labelled claim rather than a case."""
+    """True if the first line is a labelled claim rather than a case."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             lines = (line.removeprefix(BOM_UTF8) for line in file)
@@ -209,7 +209,7 @@ def _label(label: Any, where: str) -> bool:
 
 
 class Recorded(Record, frozen=True, kw_only=True):
-    """An answer of any system. ``problem`` is why the line cannot be used."""
+    """An answer by any system. ``problem`` says why the line cannot be used."""
 
     id: str
     answer: str
@@ -221,8 +221,8 @@ class Recorded(Record, frozen=True, kw_only=True):
 
 
 def load_answers(path: str | Path) -> tuple[dict[str, Recorded], str]:
-    """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
-    no JSON object, one that names no case, and an id that comes twice."""
+    """(answers by case id, hash of the file). Raises UsageError, naming the line, for one that is not a JSON
+    object or has no case id, and for a duplicate id."""
     name = Path(path)
     found: dict[str, Recorded] = {}
     for where, given in json_lines(name):

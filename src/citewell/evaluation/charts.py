@@ -1,9 +1,9 @@
-"""Values -> plots that a browser shows without script: SVG and HTML tables, coloured by one stylesheet.
+"""Values -> script-free plots: SVG and HTML tables, coloured by one stylesheet.
 
-In: labels and numbers. Out: markup (``Markup``: every label in it is escaped) whose bytes depend only on the
-numbers. It has no script, no style attribute and no id, so a page may hold many plots under the strictest
-content policy. The colours are in ``STYLE`` and follow the page's ``color-scheme``. Every plot has its
-numbers in a table, and says "not measured" where there is none.
+In: labels and numbers. Out: deterministic markup (``Markup``: every label is escaped). It has no script,
+style attribute or id, so a page may hold many plots under the strictest content security policy. The colours
+are in ``STYLE`` and follow the page's ``color-scheme``. Every plot has its numbers in a table, with "not
+measured" where there is none.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from markupsafe import Markup
 from citewell.core.records import Decision, Status
 
 STYLE = (files("citewell.evaluation") / "charts.css").read_text(encoding="utf-8")
-"""The stylesheet of all plots: serve it as a file, or put it into the page's ``<style>``."""
+"""The stylesheet for all plots: serve it as a file, or embed it in the page's ``<style>``."""
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 440, 250, 46, 12, 10, 40
 BAR = 240
-"""Width of a stacked bar; all in the units of the drawing."""
+"""Width of a stacked bar; all in SVG user units."""
 MOST_DOTS = 60
 STATES = {*Status, *Decision}
-"""They have colours of their own in the stylesheet."""
+"""Kinds with their own colours in the stylesheet."""
 
 TEMPLATES = Environment(
     loader=PackageLoader("citewell.evaluation"),
@@ -37,7 +37,7 @@ TEMPLATES = Environment(
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A value with its interval under a label; ``value`` None is not measured."""
+    """A labelled value with its interval; ``value`` is None if not measured."""
 
     label: str
     value: float | None
@@ -47,23 +47,23 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A row of :func:`shares`: one count a kind."""
+    """A row of :func:`shares`: one count per kind."""
 
     label: str
     counts: tuple[int, ...]
 
 
 class _Run(msgspec.Struct, frozen=True):
-    """Neighbours that were all measured: their places as ``x,y``, and the outline of their intervals."""
+    """A gap-free run of points: their positions as ``x,y``, and the outline of their intervals."""
 
     line: list[str]
     band: list[str]
 
 
 def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -> Markup:
-    """Values over time with their intervals as bands; a point that was not measured is a gap.
+    """Plots values over time with their intervals as bands; an unmeasured point is a gap.
 
-    Each series has the same labels, oldest first, at equal steps. ``unit`` "" is a share in [0, 1].
+    All series share the same labels, oldest first, evenly spaced. ``unit`` "" means a share in [0, 1].
     """
     points = [point for many in series.values() for point in many]
     measured = any(point.value is not None for point in points)
@@ -105,14 +105,14 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -
 
 
 def shares(title: str, kinds: Sequence[str], rows: Sequence[Share]) -> Markup:
-    """One stacked bar a row; the counts stand beside it, in the order of the bar's parts."""
+    """Plots one stacked bar per row, next to its counts in the same order."""
     hues = [kind.lower() if kind in STATES else f"k{number % 6 + 1}" for number, kind in enumerate(kinds)]
     drawn = [(row, list(_parts(row))) for row in rows]
     return _rendered("shares.html", title=title, kinds=list(zip(kinds, hues, strict=True)), rows=drawn)
 
 
 def _parts(row: Share) -> Iterator[tuple[int, str, str]]:
-    """(number of the kind, place, width) of each part, with a hair of the page's ground between two."""
+    """(index of the kind, x, width) of each part, with a one-unit gap between parts."""
     total, before = sum(row.counts), 0
     for number, count in enumerate(row.counts):
         if count:
@@ -129,7 +129,7 @@ def _rendered(template: str, **values: object) -> Markup:
 
 
 def _runs(points: Sequence[Point]) -> Iterator[list[tuple[int, Point]]]:
-    """The stretches without a gap, each point with its index."""
+    """The runs without a gap, each point with its index."""
     run: list[tuple[int, Point]] = []
     for index, point in enumerate([*points, Point("", None)]):
         if point.value is not None:
@@ -140,7 +140,7 @@ def _runs(points: Sequence[Point]) -> Iterator[list[tuple[int, Point]]]:
 
 
 def cells(point: Point | None, unit: str = "") -> tuple[str, str, str]:
-    """Value, interval and n in words."""
+    """Value, interval and n as text."""
     if point is None or point.value is None:
         return "not measured", "", "" if point is None or point.n is None else str(point.n)
     known = point.low is not None and point.high is not None
@@ -149,7 +149,7 @@ def cells(point: Point | None, unit: str = "") -> tuple[str, str, str]:
 
 
 def _ticks(points: Iterable[Point], unit: str) -> list[float]:
-    """Round numbers from the lowest to the highest; shares always span 0 to 1, differences both sides."""
+    """Round tick values covering the data; shares span 0 to 1, axes with negative values are symmetric."""
     found = [v for p in points for v in (p.value, p.low, p.high) if v is not None]
     low, high = min([0.0, *found]), max([0.0, *found])
     if not unit and low >= 0 and high <= 1:
@@ -165,7 +165,7 @@ def _ticks(points: Iterable[Point], unit: str) -> list[float]:
 
 
 def said(value: float, unit: str, *, short: bool = False) -> str:
-    """A number in words: shares with two decimals, others as their size asks and with their unit."""
+    """A number as text: shares with two decimals, others by magnitude and with their unit."""
     size = abs(value)
     digits = 2 if not unit else 0 if size >= 100 or value == int(value) else 1 if size >= 10 else 2
     return f"{value:,.{digits}f}{'' if short or not unit else ' ' + unit}".replace("-", "−", 1)

@@ -1,8 +1,8 @@
-"""Two runs of the same cases: what became better or worse, how surely, and which cases flipped.
+"""Compares two runs of the same cases: what got better or worse, how certainly, and which cases flipped.
 
-In: two runs. Out: a :class:`Comparison`. Differences are paired: each measure is taken over the cases that
-both runs scored, and cases are drawn together for the interval, so that hard cases do not count as noise.
-Knows nothing about why they differ.
+In: two runs. Out: a :class:`Comparison`. Differences are paired: each measure uses the cases that both runs
+scored, and the interval resamples both sides together, so hard cases do not count as noise. Knows nothing
+about why they differ.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from citewell.evaluation.measures import ALL, Latency, Measure, latencies
 from citewell.evaluation.results import Outcome, Run, Score, Timings
 
 FEWEST = 6
-"""Cases that must differ: five that all go one way do so by chance more than 1 time in 20 (sign test)."""
+"""Minimum number of differing cases: five all going one way happen by chance more than 1 time in 20 (sign
+test)."""
 
 
 class Difference(Record, frozen=True, kw_only=True):
-    """``after`` less ``before``, both over the ``n`` cases that both runs scored. ``low`` and ``high``: 95 %,
-    None where drawing again changes nothing.
+    """``after`` minus ``before``, over the ``n`` cases scored in both runs. ``low`` and ``high``: 95 %
+    interval, None where resampling changes nothing.
 
-    ``says``: "better" or "worse" where at least :data:`FEWEST` cases differ and the interval leaves out 0, or
-    all differ alike; "other" for a measure that has no better; "undecided"; or "not measured" where no case
-    was scored in both. Each measure is told by itself: of twenty, one differs by chance.
+    ``says``: "better" or "worse" if at least :data:`FEWEST` cases differ and the interval excludes 0, or all
+    differ alike; "other" for a measure without a better direction; "undecided"; "not measured" if no case was
+    scored in both. No correction for multiple measures: of twenty, one differs by chance.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Difference(Record, frozen=True, kw_only=True):
 
 
 class Flip(Record, frozen=True, kw_only=True):
-    """A case that came out otherwise; ``was`` and ``now`` in words."""
+    """A case whose outcome changed; ``was`` and ``now`` as text."""
 
     id: str
     question: str
@@ -48,10 +49,9 @@ class Flip(Record, frozen=True, kw_only=True):
 
 
 class Comparison(Record, frozen=True, kw_only=True):
-    """``changed`` names the parts of the key that differ, the code that measured, and what the runs note:
-    what the difference may come from. ``left_out``: cases that only one run has, or that say something else
-    in the other. ``times``: latencies, by the clock: two runs of the same differ in them too, and more so on
-    another machine."""
+    """``changed``: differing parts of the key, measuring code and notes, which may explain the differences.
+    ``left_out``: cases in only one run, or with different content. ``times``: wall-clock latencies, which
+    differ even between identical runs, and more so on another machine."""
 
     changed: dict[str, tuple[str, str]]
     measures: tuple[Difference, ...]
@@ -62,7 +62,7 @@ class Comparison(Record, frozen=True, kw_only=True):
 
 
 def compare(before: Run, after: Run) -> Comparison:
-    """By the ids of the cases."""
+    """Compares cases with the same id and content."""
     earlier = {outcome.id: outcome for outcome in before.cases}
     later = {outcome.id: outcome for outcome in after.cases}
     both = [name for name in earlier if name in later and _asked(earlier[name]) == _asked(later[name])]
@@ -91,7 +91,7 @@ def _asked(outcome: Outcome) -> tuple[object, ...]:
 
 
 def _times(before: Timings, after: Timings, names: Sequence[str]) -> tuple[Difference, ...]:
-    """The whole and each stage, over the cases that both runs timed."""
+    """The total and each stage, over the cases timed in both runs."""
     both = [name for name in names if name in before.cases and name in after.cases]
     pairs = [(before.cases[name], after.cases[name]) for name in both]
     stages = sorted({stage.name for pair in pairs for timing in pair for stage in timing.stages})
@@ -125,7 +125,7 @@ def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]
 
 def _says(measure: Measure | Latency, low: float | None, high: float | None, difference: float) -> str:
     if low is None or high is None:
-        low = high = round(difference, 12)  # whatever is drawn
+        low = high = round(difference, 12)  # the same in every resample
     if low <= 0.0 <= high:
         return "undecided"
     if not measure.better:
@@ -151,7 +151,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _order(flip: Flip) -> tuple[int, str]:
-    """What broke first, then what was mended, then the rest."""
+    """Newly wrong cases first, then newly right ones, then the rest."""
     broke = flip.was.endswith("right") and not flip.now.endswith("right")
     mended = flip.now.endswith("right") and not flip.was.endswith("right")
     return (0 if broke else 1 if mended else 2, flip.id)

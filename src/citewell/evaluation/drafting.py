@@ -1,8 +1,8 @@
-"""Documents -> draft cases: questions read off the cells of tables and "label: value" lines, for review.
+"""Documents -> draft cases: questions from table cells and "label: value" lines, for review.
 
-In: documents, how many, a seed. Out: cases, unreviewed, whose tags say kind and form: answerable ones, and
-the same questions about a year that no document names. The same documents and seed give the same cases.
-Knows nothing about models or about grammar: what is asked for is quoted.
+In: documents, how many, a seed. Out: unreviewed cases tagged by kind and form: answerable ones, and the same
+questions about a year that no document mentions. The same documents and seed give the same cases. Knows
+nothing about models or grammar: the item asked for is quoted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.core.records import Case, CaseSpan, Document
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 TWINS = 0.25
-"""The share of cases without an answer."""
+"""Share of unanswerable cases."""
 CELL, PERIOD, LABEL = "table", "table-period", "label"
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -26,8 +26,8 @@ _LINE = re.compile(r"^[-* ]*([A-Z][a-z]+(?: [a-z]+){0,3}): +(\S+(?: \S+){0,5}(?<
 
 
 class Draft(NamedTuple):
-    """``template`` is the question with ``{}`` for ``slot``, a year or an item. ``[start, end)`` of the text
-    holds the answer."""
+    """``template`` is the question with ``{}`` for ``slot``, a year or an item; ``[start, end)`` of the text
+    contains the answer."""
 
     document: str
     form: str
@@ -43,7 +43,7 @@ class Draft(NamedTuple):
 
 
 def draft_cases(documents: Sequence[Document], *, n: int, seed: int = 0) -> tuple[Case, ...]:
-    """At most ``n`` cases: of each kind its share, where the documents give so many."""
+    """At most ``n`` cases, :data:`TWINS` of them unanswerable; fewer if the documents yield fewer."""
     found = _named(documents, [draft for document in documents for draft in _drafts(document)])
     twins = round(n * TWINS)
     return (
@@ -75,7 +75,7 @@ def _drafts(document: Document) -> Iterator[Draft]:
 
 
 def _named(documents: Sequence[Document], found: Sequence[Draft]) -> list[Draft]:
-    """Figures and labels say whose they are, where several documents could answer such questions."""
+    """Adds the document's name to period and label questions if they come from several documents."""
     if len({draft.document for draft in found if draft.form != CELL}) < 2:
         return list(found)
     names = {}
@@ -93,11 +93,11 @@ def _named(documents: Sequence[Document], found: Sequence[Draft]) -> list[Draft]
 
 
 _Candidate = tuple[Draft, str, tuple[CaseSpan, ...], str]
-"""Its question, spans, reason to abstain."""
+"""(draft, question, spans, reason to abstain)."""
 
 
 def _answerable(documents: Sequence[Document], found: Sequence[Draft]) -> Iterator[_Candidate]:
-    """A question that two places give is left out: it would have two answers."""
+    """Skips a question drafted from two places, as it would have two answers."""
     texts = {document.document_id: document.text for document in documents}
     asked = Counter(draft.question.lower() for draft in found)
     for draft in found:
@@ -115,7 +115,7 @@ def _of_another_year(documents: Sequence[Document], found: Sequence[Draft]) -> I
 
 
 def _spread(kind: str, drafted: Iterator[_Candidate], n: int, seed: int) -> list[Case]:
-    """``n`` of them by lot, in turns from each form of each document."""
+    """``n`` cases at random, taking turns between each document's forms."""
     cases: dict[str, tuple[tuple[str, str], Case]] = {}
     for draft, question, spans, abstain in drafted:
         case = Case(

@@ -1,18 +1,17 @@
-"""What a run must reach before a change goes out: thresholds in a file, kept for one model, prompt, settings.
+"""Release gate: checks a run against a file of thresholds per model, prompt and settings.
 
-In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies where all that it names is the run's;
-what was not measured does not pass, nor what more than 1 in 20 cases left unscored where the rule allows no
-more, and neither does a run of which cases failed, or that no rule applies to.
-Form of the file:
+In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies if every key it names matches the run. A
+measure fails if it was not measured, or if more is unscored than the rule allows (by default 1 in 20); a run
+fails if more cases failed than allowed (by default none), or if no rule applies. Format of the file:
 
     [[rule]]
-    model = "..."    # or prompt, config, cases, top_k ...: as `eval run` prints them; left out means any
-    failed = 2       # so many cases may have failed; left out means none
+    model = "..."    # or prompt, config, cases, top_k ...: as `eval run` prints them; omitted means any
+    failed = 2       # number of cases that may have failed; omitted means none
     [rule.measures]
     alce_recall = { min = 0.9, by = "interval" }     # the low end of the interval must reach it
-    wrongly_answered = { max = 0.05, n = 50, unscored = 0 }   # without `unscored` at most 1 in 20 may be
+    wrongly_answered = { max = 0.05, n = 50, unscored = 0 }   # `unscored` omitted means at most 1 in 20
 
-Knows nothing about how measures come about.
+Knows nothing about how measures are computed.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Key, Result, Run
 
 UNSCORED = 0.05
-"""The share of a measure that may be unscored where the rule does not say how many may."""
+"""Default share of a measure that may be unscored."""
 
 
 class Limit(Record, frozen=True, kw_only=True):
-    """``by`` "interval" holds the unfavourable end of the interval to it; ``n`` is the least that must have
-    been scored, ``unscored`` the most that may not; None is a share of ``UNSCORED`` and what may fail."""
+    """``by`` "interval" compares the unfavourable end of the interval; ``n`` is the minimum scored,
+    ``unscored`` the maximum unscored, where None allows a share of ``UNSCORED`` plus allowed failures."""
 
     min: float | None = None
     max: float | None = None
@@ -45,8 +44,8 @@ class Limit(Record, frozen=True, kw_only=True):
 
 
 class Rule(Record, frozen=True, kw_only=True):
-    """``key``: the members of a run's :class:`Key` that it holds for; those that it leaves out, or empty, are
-    any. ``failed``: the most cases that may have failed."""
+    """``key``: the members of a run's :class:`Key` that it applies to; those missing or "" match any.
+    ``failed``: the maximum number of failed cases."""
 
     measures: dict[str, Limit]
     failed: int = 0
@@ -54,8 +53,8 @@ class Rule(Record, frozen=True, kw_only=True):
 
 
 class Check(Record, frozen=True, kw_only=True):
-    """One limit, and whether the run keeps it; ``reason`` says by which figure. ``measure`` is "failed" where
-    too many cases did."""
+    """One limit, and whether the run meets it; ``reason`` gives the figure. ``measure`` is "failed" where too
+    many cases failed."""
 
     measure: str
     holds: bool
@@ -63,7 +62,7 @@ class Check(Record, frozen=True, kw_only=True):
 
 
 class GateReport(Record, frozen=True, kw_only=True):
-    """``skipped``: why rules did not apply. ``ok`` is False where nothing was checked."""
+    """``skipped``: why rules did not apply. ``ok`` is False if nothing was checked."""
 
     ok: bool
     checks: tuple[Check, ...]
@@ -71,7 +70,7 @@ class GateReport(Record, frozen=True, kw_only=True):
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
-    """Raises UsageError for what is no such file; unknown keys and measures with the nearest known one."""
+    """The rules of a file. Raises UsageError for an invalid one, suggesting a known name for an unknown."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -83,7 +82,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
 
 
 def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
-    """Every limit of every rule that applies."""
+    """Checks every limit of every rule that applies."""
     checks: list[Check] = []
     skipped: list[str] = []
     for number, rule in enumerate(rules, 1):
@@ -107,7 +106,7 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
 
 
 def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Check:
-    """``spared``: cases that failed and may; each is unscored in every measure."""
+    """``spared``: allowed failed cases, each of which is unscored in every measure."""
 
     def say(holds: bool, reason: str) -> Check:
         return Check(measure=name, holds=holds, reason=reason)
@@ -129,7 +128,7 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
         return say(False, f"{result.value:.4g} of {result.n} has no interval to compare")
     figures = f"n {result.n}{unscored}"
     end = "low end " if by_interval else ""
-    if limit.min is not None and not low >= limit.min:  # nan keeps nothing
+    if limit.min is not None and not low >= limit.min:  # NaN fails
         return say(False, f"{end}{low:.4g} is under {limit.min:g}, {figures}")
     if limit.max is not None and not high <= limit.max:
         end = "high end " if by_interval else ""

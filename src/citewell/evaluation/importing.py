@@ -1,7 +1,7 @@
 """Cases and answers from other tools' data: Ragas and DeepEval records.
 
-In: a path. Out: :class:`Imported`. What a format does not say stays unsaid: a case without expected answer or
-spans is asked all the same, and what needs them is unscored. Knows nothing about how cases are run.
+In: a path. Out: :class:`Imported`. Nothing missing is invented: a case without expected answer or spans is
+still asked, and measures that need them are unscored. Knows nothing about how cases are run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Imported(Record, frozen=True, kw_only=True):
 
 
 class Keys(NamedTuple):
-    """The keys that a record may have each part under, newest first."""
+    """Possible keys for each part of a record, newest name first."""
 
     question: str
     answer: str
@@ -51,7 +51,7 @@ FORMATS = tuple(RECORDS)
 
 
 def read_format(name: str, path: Path) -> Imported:
-    """Raises UsageError, saying what is wrong with the file."""
+    """Imports a file. Raises UsageError if the format is unknown or the file invalid."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
     found = _records(name, path)
@@ -76,7 +76,7 @@ def _records(name: str, path: Path) -> Imported:
         expected = _get(row, where, keys.expected, str) or ""
         cases.append(Case(id=id, question=question, expected=expected, tags=(name,)))
         answer = _get(row, where, keys.answer, str)
-        # An empty answer is one: without its refusals a system is judged by what it did say alone.
+        # An empty answer counts as a refusal; skipping it would judge only the answers given.
         if answer is not None:
             texts = _get(row, where, keys.sources, list[str]) or []
             sources = [{"id": str(place), "text": text} for place, text in enumerate(texts, 1)]
@@ -85,7 +85,7 @@ def _records(name: str, path: Path) -> Imported:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """(where, object) of an array of objects, or of JSON lines."""
+    """(where, object) for each object in an array or in JSON lines."""
     text = text_of(path)
     if not text.lstrip().startswith("["):
         yield from json_lines(path)
@@ -101,8 +101,8 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _get(row: Row, where: str, keys: str, kind: Any, *, needed: bool = False) -> Any:
-    """The value of the first of ``keys`` that ``row`` has; None if it has none. Raises UsageError for a value
-    of another type, or a needed one that is missing."""
+    """The value of the first of ``keys`` present in ``row``, or None. Raises UsageError for a value of the
+    wrong type, or a missing ``needed`` one."""
     key = next((key for key in keys.split() if row.get(key) is not None), None)
     if key is None:
         if needed:

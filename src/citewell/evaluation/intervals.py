@@ -1,9 +1,9 @@
-"""How far a figure may be off: exact intervals of shares, and a bootstrap that is the same every time.
+"""Confidence intervals: exact ones for shares, and a deterministic bootstrap.
 
-In: outcomes (True, False, or None for what could not be scored), or what each case brings and a statistic.
-Out: a :class:`Result`, or the bounds of the 95 % interval. Clopper and Pearson (1934) is exact, so that a
-share of 0 or 1 has an honest interval too. The percentile bootstrap (Efron 1979) draws whole cases with all
-their claims, which are not independent. Knows nothing about what was counted.
+In: outcomes (True, False, or None if unscored), or each case's points and a statistic. Out: a
+:class:`Result`, or the bounds of the 95 % interval. Clopper and Pearson (1934) is exact, so a share of 0 or 1
+gets a sound interval too. The percentile bootstrap (Efron 1979) draws whole cases with all their claims,
+which are not independent. Knows nothing about what was counted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _HALVINGS = 60
 
 
 def clopper_pearson(hits: int, n: int) -> tuple[float, float]:
-    """The two-sided 95 % interval of a share; (0, 1) when nothing was counted."""
+    """The two-sided 95 % interval of a share; (0, 1) for n = 0."""
     if not 0 <= hits <= n:
         raise ValueError(f"{hits} of {n} is not a proportion")
     return 1 - upper_bound(n - hits, n, 0.975), upper_bound(hits, n, 0.975)
 
 
 def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> bool:
-    """Whether the bound is at most ``alpha``: so few errors would be that unlikely if more were in error."""
+    """True if the upper bound is at most ``alpha``: P(so few errors at rate alpha) <= 1 - confidence."""
     logs = (
         math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
         + k * math.log(alpha) + (n - k) * math.log1p(-alpha)
@@ -38,7 +38,7 @@ def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> 
 
 
 def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
-    """Clopper and Pearson's one-sided upper bound of a share: the least that would be kept. 1 when n is 0."""
+    """Clopper-Pearson one-sided upper bound of a share: the least ``alpha`` that is kept. 1 for n = 0."""
     if errors >= n:
         return 1.0
     low, high = 0.0, 1.0
@@ -49,7 +49,7 @@ def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
 
 
 def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Result:
-    """The share of True among what was scored; each outcome counts as one unit."""
+    """The share of True among scored outcomes, each an independent unit."""
     scored = [outcome for outcome in outcomes if outcome is not None]
     unscored = len(outcomes) - len(scored)
     if not scored:
@@ -68,8 +68,8 @@ def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Result:
 
 
 def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "") -> Result:
-    """As :func:`rate` for outcomes that come in groups (citations of one answer) and so are not independent:
-    the wider, at each end, of the exact interval and a seeded bootstrap over groups."""
+    """As :func:`rate`, for outcomes in groups (citations of one answer), which are not independent: at each
+    end, the wider of the exact interval and a seeded bootstrap over groups."""
     plain = rate(name, [outcome for group in groups for outcome in group], maker)
     low, high = interval([[(float(o),) for o in group if o is not None] for group in groups])
     if plain.low is None or plain.high is None or low is None or high is None:
@@ -83,11 +83,11 @@ Bounds = tuple[float | None, float | None]
 
 SEED, DRAWS = 20261121, 1000
 _ENDS = (2.5, 97.5)
-_NOTHING = 1e-12  # a difference that rounding alone makes
+_NOTHING = 1e-12  # differences due to rounding
 
 
 def mean(points: Sequence[Point]) -> float | None:
-    """Of the points' first values; None when there are none."""
+    """Mean of the points' first values; None without points."""
     return float(np.mean([point[0] for point in points])) if points else None
 
 
@@ -97,8 +97,8 @@ def interval(
     *,
     bounded: bool = False,
 ) -> Bounds:
-    """``cases``: the points of each case that has any. (None, None) where nothing can be said: fewer than
-    two of them, or none that differs. ``bounded``: the statistic is a mean of values in [0, 1]."""
+    """95 % interval of a statistic over ``cases``, each a sequence of points. (None, None) for fewer than two
+    cases with points, or no variation. ``bounded``: the statistic is a mean of values in [0, 1]."""
     cases = [points for points in cases if points]
     if len(cases) < 2:
         return None, None
@@ -113,8 +113,8 @@ def paired(
     after: Sequence[Sequence[Point]],
     statistic: Statistic = mean,
 ) -> Bounds:
-    """Of the statistic's difference, after less before; the same cases are drawn on both sides. (None, None)
-    for fewer than two cases, and where every draw gives the same difference."""
+    """95 % interval of the difference, after minus before, drawing the same cases on both sides. (None, None)
+    for fewer than two cases, or if every draw gives the same difference."""
     if len(before) < 2:
         return None, None
     if statistic is mean:
@@ -132,7 +132,7 @@ def _means(cases: Sequence[Sequence[Point]]) -> NDArray[np.float64]:
 
 
 def _drawn(cases: Sequence[Sequence[Point]], statistic: Statistic) -> NDArray[np.float64]:
-    """NaN where a draw has no value, such as one without any case of one side."""
+    """The statistic of each draw; NaN where it has no value, as when one side has no case."""
     found = (statistic([point for index in row for point in cases[index]]) for row in _draws(len(cases)))
     return np.array([np.nan if value is None else value for value in found])
 

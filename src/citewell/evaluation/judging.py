@@ -1,8 +1,8 @@
-"""What a pipeline did with a case, and whether that is right: by words, by numbers, and by place.
+"""Judges what a pipeline did with a case: by words, by numbers, and by location.
 
-In: a case, what was observed, and where document texts can be read. Out: right, wrong or "nobody can tell",
-and what says so; for each passage whether it overlaps a span of the case. Runs, calibration cards and drift
-mean the same by "right" and "relevant" because all ask here. Knows nothing about measures.
+In: a case, the observed answer, and access to document texts. Out: right, wrong or unknown, with the reason;
+for each passage, whether it overlaps a span of the case. Runs, calibration and drift share these definitions
+of "right" and "relevant". Knows nothing about measures.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from citewell.verification.verbatim import find_all
 
 
 class Observed(Record, frozen=True, kw_only=True):
-    """One answer. ``passages`` as retrieved, best first; ``top_k`` is how many were asked for, 0 where nobody
-    said. ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None where nobody said."""
+    """One answer. ``passages`` as retrieved, best first; ``top_k`` is the number requested, 0 if unknown.
+    ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None if unknown."""
 
     text: str
     claims: tuple[Claim, ...]
@@ -56,17 +56,17 @@ class Observed(Record, frozen=True, kw_only=True):
 
     @property
     def stated(self) -> tuple[Claim, ...]:
-        """The claims that a reader sees: none where the answer was withheld."""
+        """The claims that a reader sees: none if the answer was withheld."""
         return tuple(claim for claim in self.claims if claim.shown) if self.answered else ()
 
 
 class ClaimSupport(Record, frozen=True, kw_only=True):
-    """Who supports one claim, by the judge; None where it could not judge.
+    """Support for one claim according to the judge; None where it could not judge.
 
-    ``whole``: all passages that the claim cites, together; False where it cites nothing or something broken.
-    ``needed``: for each cited passage, a broken one too, whether the claim is entailed and it is *not*
+    ``whole``: by all cited passages together; False if it cites nothing or has a broken citation. ``needed``:
+    for each cited passage, even a broken one, whether the claim is entailed and the passage is *not*
     irrelevant in ALCE's sense. ``spans``: for each citation (the spans of one passage are one), whether the
-    cited words themselves support it; a broken one does not.
+    cited words alone support it; a broken one does not.
     """
 
     whole: bool | None
@@ -76,8 +76,8 @@ class ClaimSupport(Record, frozen=True, kw_only=True):
 
 class Judged(Record, frozen=True, kw_only=True):
     """``support``: one for each claim of ``observed.stated``. ``hits``: for each passage, whether it overlaps
-    a span of the case; None where that cannot be told (``unlocated`` says why; "" when the case has no
-    spans). ``unfound``: spans of the case that no passage overlaps. ``right`` as in Outcome.
+    a span of the case; None if unknown (``unlocated`` says why; "" if the case has no spans). ``unfound``:
+    number of spans that no passage overlaps. ``right`` as in Outcome.
     """
 
     case: Case
@@ -91,19 +91,19 @@ class Judged(Record, frozen=True, kw_only=True):
 
     @property
     def answerable(self) -> bool | None:
-        """Whether the documents hold an answer; None where the case does not say."""
+        """Whether the documents contain an answer; None if the case does not say."""
         if self.case.abstain:
             return False
         return True if self.case.expected or self.case.spans else None
 
 
 Texts = Callable[[str, str], Sequence[tuple[int, str]]]
-"""(document id, version or "" for the newest) -> what can be read of its canonical text, each stretch with
-the offset it begins at; nothing when there is no such document."""
+"""(document id, version or "" for the newest) -> the readable parts of its canonical text as (start offset,
+text); empty if there is no such document."""
 
 
 class Located(Record, frozen=True, kw_only=True):
-    """``places``: for each span of the case, where it stands in each version that was looked at, as
+    """``places``: for each span of the case, its locations in the versions searched, as
     (document id, version, start, end)."""
 
     places: tuple[tuple[tuple[str, str, int, int], ...], ...] = ()
@@ -111,10 +111,10 @@ class Located(Record, frozen=True, kw_only=True):
 
 
 def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, whole: bool = True) -> Located:
-    """Every span of ``case`` in those of ``versions`` (document id, version) that are of its document.
+    """Locates every span of ``case`` in those of ``versions`` (document id, version) that are its document's.
 
-    ``problem`` names a span that stands nowhere, not even in the newest version: then nothing can be told.
-    Where ``texts`` are not the ``whole`` documents but what was retrieved, such a span was just not found.
+    ``problem`` names a span found nowhere, not even in the newest version, which makes the case unscorable.
+    If ``texts`` are not ``whole`` documents but only retrieved text, such a span was simply not retrieved.
     """
     places = []
     for span in case.spans:
@@ -135,7 +135,7 @@ def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, who
 
 
 def hits(located: Located, passages: Sequence[Passage]) -> tuple[tuple[bool, ...], int]:
-    """(for each passage, whether it overlaps a span; how many spans none overlaps)."""
+    """(for each passage, whether it overlaps a span; number of spans without overlap)."""
     chunks = [passage.chunk for passage in passages]
     met = [
         {
@@ -153,7 +153,7 @@ def hits(located: Located, passages: Sequence[Passage]) -> tuple[tuple[bool, ...
 
 
 def cites(located: Located, citations: Sequence[Citation]) -> bool:
-    """Whether one of ``citations`` touches a span."""
+    """True if any of ``citations`` overlaps a span."""
     return any(
         (cited.document_id, cited.document_version) == (document, version)
         and cited.start < end
@@ -165,7 +165,7 @@ def cites(located: Located, citations: Sequence[Citation]) -> bool:
 
 
 def _in(stretches: Sequence[tuple[int, str]], quote: str) -> list[tuple[int, int]]:
-    """Everywhere ``quote`` stands, word for word; white space and typographic marks may differ."""
+    """Every verbatim occurrence of ``quote``; white space and typographic marks may differ."""
     found = []
     for offset, text in stretches:
         start = text.find(quote)
@@ -178,7 +178,7 @@ ENOUGH_F1 = 0.5
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _OPPOSITE = {"yes": "no", "no": "yes"}
-# As an answer, before a stop or an end: "no doubt" and "No. 5" answer nothing.
+# Only as an answer, before punctuation or an end: not "no doubt" or "No. 5".
 _ANSWERING = re.compile(
     r"\b(yes|no)\b(?=\s*(?:$|[,;:!?*)\"'”]|\.(?!\s*\d))|\s+[-–—]\s|\s+(?:because|since|as|it|they|this|he|she|we)\b)",
     re.I | re.M,
@@ -187,7 +187,7 @@ _NO_VALUE = {Form.DATE, Form.YEAR, Form.ORDINAL}
 
 
 def normalised(text: str) -> list[str]:
-    """The words that count, in order."""
+    """Lower-case words in order, without punctuation and articles."""
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
@@ -196,7 +196,7 @@ def exact_match(expected: str, answer: str) -> bool:
 
 
 def f1(expected: str, answer: str) -> float:
-    """Of the words both share, as a bag. 1 where both have none, as in SQuAD."""
+    """Bag-of-words F1; 1 where both have no words, as in SQuAD."""
     wanted, given = Counter(normalised(expected)), Counter(normalised(answer))
     if not wanted or not given:
         return float(wanted == given)
@@ -205,7 +205,7 @@ def f1(expected: str, answer: str) -> float:
 
 
 def contained(expected: str, answer: str) -> bool:
-    """The expected words stand in the answer one after another."""
+    """True if the answer contains the expected words consecutively."""
     wanted, given = normalised(expected), normalised(answer)
     if not wanted:
         return False
@@ -213,14 +213,14 @@ def contained(expected: str, answer: str) -> bool:
 
 
 def values(expected: str) -> tuple[Quantity, ...]:
-    """The numbers that an answer must hold: amounts when there are any, else dates and years too."""
+    """The numbers that an answer must contain: amounts if there are any, else dates, years and ordinals."""
     found = extract_quantities(expected)
     return tuple(quantity for quantity in found if quantity.form not in _NO_VALUE) or found
 
 
 def numbers_match(expected: str, answer: str, context: str = "") -> bool | None:
-    """Each number of ``expected`` is in the answer; None where it has none. ``context`` are the units under
-    which the answer's sources print their numbers ("in millions")."""
+    """True if the answer contains each number of ``expected``; None if there are none. ``context``: the units
+    in which the answer's sources print their numbers ("in millions")."""
     wanted = {quantity.text for quantity in values(expected)}
     if not wanted:
         return None
@@ -229,8 +229,8 @@ def numbers_match(expected: str, answer: str, context: str = "") -> bool | None:
 
 
 def _agrees(word: str, answer: str) -> tuple[bool, str]:
-    """What an answer begins with counts; one that begins with neither must answer with the word somewhere,
-    and nowhere with its opposite."""
+    """A leading yes or no decides; otherwise the answer must contain ``word`` as an answer somewhere, and its
+    opposite nowhere."""
     first = next((given for given in normalised(answer)[:1] if given in _OPPOSITE), "")
     given = {first} if first else {found.lower() for found in _ANSWERING.findall(answer)}
     right = given == {word}
@@ -238,8 +238,8 @@ def _agrees(word: str, answer: str) -> tuple[bool, str]:
 
 
 def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
-    """Whether the answer is right, and by which rule: yes or no where that is all that is expected, numbers
-    where some are, else the words one after another, else at least half of them by F1."""
+    """(whether the answer is right, by which rule): yes or no if that is all that is expected, numbers if any
+    are, else the words consecutively, else F1 of at least :data:`ENOUGH_F1`."""
     if (word := " ".join(normalised(expected))) in _OPPOSITE:
         return _agrees(word, answer)
     held = numbers_match(expected, answer, context)
@@ -252,7 +252,7 @@ def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
 
 
 def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool | None, str]:
-    """Whether the outcome is right, and what says so; None where nothing can."""
+    """(whether the outcome is right, the reason); None if unknown."""
     if case.abstain:
         said = "answered, where there is no answer" if observed.answered else "refused, as expected"
         return not observed.answered, said
@@ -270,11 +270,11 @@ def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool
 
 
 def words_of(observed: Observed) -> str:
-    """What the answer says, without the marks of its citations."""
+    """The answer's text without citation markers."""
     return parse_answer(observed.text).text
 
 
 def units_of(observed: Observed) -> str:
-    """What stands around the cited passages, units among it."""
+    """The context of the cited passages, including units."""
     cited = {citation.chunk_id for claim in observed.claims for citation in claim.citations}
     return "\n".join(p.chunk.context for p in observed.passages if p.chunk.chunk_id in cited)

@@ -1,8 +1,7 @@
-"""What can be evaluated: a home that is asked, or answers that were recorded somewhere.
+"""What can be evaluated: a home that is asked, or recorded answers.
 
-In: a case. Out: what the pipeline did with it, as an :class:`Observed`, whoever made it. Recorded answers are
-checked here by the same code as ``citewell verify``; they may come from any system. Knows nothing about
-measures.
+In: a case. Out: what the pipeline did with it, as an :class:`Observed`. Recorded answers may come from any
+system; they are checked with the same code as ``citewell verify``. Knows nothing about measures.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _NAMELESS = 'no source of the answers has the id of a document that a case names
 
 
 class HomePipeline:
-    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record.
+    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is logged.
 
-    ``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all
-    that was retrieved, and such a span was missed. ``nameless`` is why no span can be looked for. ``makers``
-    are asked for when all is done."""
+    ``whole``: a span found in none of its texts is an error in the case; otherwise the texts are only what
+    was retrieved, and such a span was missed. ``nameless``: why spans cannot be located. Call ``makers`` only
+    after the last case."""
 
     whole = True
     answers = nameless = ""
@@ -43,7 +42,7 @@ class HomePipeline:
     def __init__(self, kb: KnowledgeBase, *, runs: int = 1, top_k: int | None = None) -> None:
         from citewell.knowledge.home import KnowledgeBase
 
-        # Nobody is called about a question that nobody asked.
+        # No escalation for questions that no person asked.
         self._asked = KnowledgeBase(kb.parts.without_escalation())
         self._kb, self.runs, self.top_k = kb, runs, top_k or kb.config.retrieval.top_k
         self.config = kb.config.hash
@@ -74,7 +73,7 @@ class HomePipeline:
             missing=answer.missing,
             conflicts=answer.conflicts,
             failure_reason=record.failure_reason,
-            # A language model that says nothing of tokens used some all the same.
+            # A language model that reports no tokens still used some.
             usage=usage if counted else None,
             cost=record.cost,
             index=record.index_version,
@@ -96,8 +95,8 @@ class HomePipeline:
 
 
 class RecordedPipeline:
-    """Answers by the id of their case; ``cases`` say which documents there are, ``assembly`` makes the
-    verifier that checks the answers."""
+    """Recorded answers by case id; ``cases`` name the documents, ``assembly`` supplies the verifier that
+    checks the answers."""
 
     model = index = ""
     runs, top_k = 1, 0
@@ -169,8 +168,8 @@ Pipeline = HomePipeline | RecordedPipeline
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:
-    """The claims with the citations that the answer itself makes. What cites nothing is checked against every
-    source all the same, and ``verify`` says which one holds it; but that is not the writer's citation."""
+    """The claims with only the answer's own citations: for an uncited claim, ``verify`` checks every source
+    and names the one that supports it, but that is not the writer's citation."""
     from citewell.verification.claims import parse_answer, resolve_label
 
     ids = [passage.chunk.document_id for passage in passages]
@@ -193,10 +192,10 @@ def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage])
 
 
 def located_in(kb: KnowledgeBase, case: Case) -> Located:
-    """Where the spans of ``case`` stand in the newest versions of their documents."""
+    """Locates the spans of ``case`` in the newest versions of their documents."""
     versions = []
     for span in case.spans:
-        with suppress(EvidenceError):  # locate says that there is no such document
+        with suppress(EvidenceError):  # locate reports the missing document
             versions.append((span.document, kb.document(span.document).version))
     return locate(case, versions, partial(texts_in, kb))
 

@@ -1,8 +1,8 @@
-"""A run as one HTML file that needs nothing else: every measure, and each case down to its spans.
+"""A run as a self-contained HTML file: every measure, and each case down to its spans.
 
-In: a :class:`citewell.evaluation.results.Run`. Out: a file. All of it is hostile text, escaped by the
-template; the page has no script, and its policy allows no source but its own stylesheet. Filters are radio
-buttons that the stylesheet reads. Knows nothing about how a run is made.
+In: a :class:`citewell.evaluation.results.Run`. Out: a file. All text is treated as hostile and escaped by the
+template; the page has no script, and its content security policy allows only its own stylesheet. Filters are
+radio buttons evaluated by the stylesheet. Knows nothing about how a run is made.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from citewell.evaluation.measures import BY_NAME, FAMILIES
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
 
 MOST_PASSAGES = 6
-"""A case shows this many, those that matter first; the result file has all."""
+"""Passages shown per case, those cited or expected first; the result file has all."""
 EFFORT = {measure.name for measure in FAMILIES["Effort"]} - {"consistency"}
-"""Names of what is counted in tokens or money: no shares, even when they happen to lie in [0, 1]."""
+"""Measures in tokens or money: not shares, even if they happen to lie in [0, 1]."""
 SAID = {"wrong": "wrong", "error": "failed", "unknown": "not judged", "right": "right"}
-"""Outcomes in words, in the order in which their cases are shown."""
+"""Labels of outcomes, in the order in which their cases are shown."""
 _BETTER = {1: "higher", -1: "lower", 0: ""}
 
 
 class Row(Record, frozen=True, kw_only=True):
-    """A measure as the page lists it. ``share``: its value, to be drawn as a bar; None for what is none."""
+    """A measure as the page lists it. ``share``: its value, drawn as a bar; None if not a share."""
 
     result: Result
     share: float | None
@@ -43,7 +43,7 @@ class Row(Record, frozen=True, kw_only=True):
 
 
 class Seen(Record, frozen=True, kw_only=True):
-    """A case as the page lists it; ``number`` is its place in the run, from 1."""
+    """A case as the page lists it; ``number`` is its position in the run, from 1."""
 
     number: int
     case: Outcome
@@ -55,13 +55,13 @@ class Seen(Record, frozen=True, kw_only=True):
 
 
 def write_page(run: Run, path: Path) -> None:
-    """Lone surrogates of hostile text are written as question marks: the file is UTF-8. Raises UsageError
-    when it cannot be written."""
+    """Writes the page as UTF-8, with lone surrogates as question marks. Raises UsageError when it cannot be
+    written."""
     write_file(path, report(run).encode("utf-8", "replace"))
 
 
 def report(run: Run) -> str:
-    """The page of one run; the same run gives the same bytes."""
+    """The page of one run; deterministic."""
     seen = [_seen(number, case, run.timings.cases) for number, case in enumerate(run.cases, 1)]
     style = charts.STYLE + (files("citewell.evaluation") / "templates" / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -107,7 +107,7 @@ def _row(result: Result, share: bool, unit: str = "") -> Row:
 
 
 def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
-    """The passage's text cut where spans begin and end, each piece with "cited", "expected", both or none."""
+    """The passage's text cut at span borders, each piece with "cited", "expected", both or ""."""
     spans = [(*span, "expected") for span in _expected(passage, case)]
     spans += [
         (citation.start - passage.start, citation.end - passage.start, "cited")
@@ -132,7 +132,7 @@ def _expected(passage: Found, case: Outcome) -> Iterator[tuple[int, int]]:
 
 
 def maker(one: Maker) -> str:
-    """Who made a number, in a line."""
+    """The maker of a number, on one line."""
     parts = [one.name, one.hash[:19], f"threshold {one.threshold:g}" if one.threshold is not None else ""]
     return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
 
@@ -141,7 +141,7 @@ def _seen(number: int, case: Outcome, timings: dict[str, CaseTiming]) -> Seen:
     judged = {True: "right", False: "wrong", None: "unknown"}[case.right]
     outcome = "error" if case.error else judged
     decision = case.decision.lower() if case.decision in set(Decision) else "undecided"
-    # Those that were cited or should have been, then by rank.
+    # Passages that were used or expected first, then by rank.
     ranked = sorted(case.passages, key=lambda passage: not (passage.used or passage.expected))
     return Seen(
         number=number,

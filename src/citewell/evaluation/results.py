@@ -1,8 +1,8 @@
-"""What an evaluation leaves behind: one file that says the same every time, apart from its timings.
+"""The result of an evaluation: one file, deterministic apart from its timings.
 
 In: a file. Out: a :class:`Run`. Everything that differs between two runs of the same cases on the same home
-(clock, latency, the ids of the requests) stands under ``timings`` and nowhere else, so that two files can be
-compared byte by byte without it. Knows nothing about how answers are made or measured.
+(clock, latency, request ids) is under ``timings`` only, so that the rest of two files can be compared byte by
+byte. Knows nothing about how answers are made or measured.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ FORMAT = 1
 
 
 class Result(Record, frozen=True, kw_only=True):
-    """One measure over all cases. ``value`` is None when ``n`` is 0: not measured is not a number.
+    """One measure over all cases. ``value`` is None when ``n`` is 0: not measured.
 
-    ``n`` counts what was scored (citations, claims or cases, as the measure is defined), ``unscored`` what
-    should have been and could not; ``low`` and ``high`` bound the 95 % bootstrap interval over cases.
+    ``n`` counts what was scored (citations, claims or cases, depending on the measure), ``unscored`` what
+    should have been but could not be; ``low`` and ``high`` bound the 95 % interval.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Result(Record, frozen=True, kw_only=True):
 
 
 class Score(Record, frozen=True, kw_only=True):
-    """What one case brings to one measure: its points (a value each, or a pair such as probability and
-    label), how many it could not score, and why."""
+    """One case's contribution to one measure: its points (a value each, or a pair such as probability and
+    label), the number unscored, and why."""
 
     points: tuple[tuple[float, ...], ...] = ()
     unscored: int = 0
@@ -44,8 +44,8 @@ class Score(Record, frozen=True, kw_only=True):
 
 
 class Found(Record, frozen=True, kw_only=True):
-    """A passage as it was retrieved, best first. ``expected``: it overlaps a span of the case; None when
-    nobody said which spans those are."""
+    """A retrieved passage. ``expected``: it overlaps a span of the case; None if the case's spans are
+    unknown."""
 
     chunk_id: str
     document_id: str
@@ -63,11 +63,11 @@ class Found(Record, frozen=True, kw_only=True):
 
 
 class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
-    """A case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
+    """A case and its outcome. ``error`` says why there is none; its measures are then unscored.
 
-    ``decision`` is "" where the answer came without one; ``right`` is None where nobody can tell, ``why``
-    says by what it was told, or the error. ``scores`` holds what the case brings to each measure, by its
-    name. ``index`` and ``prompt`` are the index version and the hash of the prompt that it was answered with.
+    ``decision`` is "" if the answer came without one; ``right`` is None if unknown; ``why`` is the reason for
+    ``right``, or the error. ``scores`` are the case's scores by measure. ``index`` and ``prompt`` are the
+    index version and the prompt hash that it was answered with.
     """
 
     error: str = ""
@@ -92,11 +92,11 @@ class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Key(Record, frozen=True, kw_only=True):
-    """What a run's figures hold for; another value of any of these is another experiment.
+    """What a run's figures apply to; changing any of these makes it another experiment.
 
-    ``model`` and ``prompt_hash`` are the writer's, "" where it is not known (recorded answers); ``answers``
-    is the hash of the file of recorded answers, "" for answers made in the run. ``top_k`` says how many
-    passages were asked for, 0 where it is not known; ``judge`` is the verifier's name, file and prompt.
+    ``model`` and ``prompt`` (a hash) are the writer's, "" if unknown (recorded answers); ``answers`` is the
+    hash of the file of recorded answers, "" for answers made in the run. ``top_k`` is the number of passages
+    requested, 0 if unknown; ``judge`` is the verifier's name, hash and prompt hash.
     """
 
     cases: str
@@ -112,7 +112,7 @@ class Key(Record, frozen=True, kw_only=True):
 
 
 class CaseTiming(Record, frozen=True, kw_only=True):
-    """Where to look a case up (``citewell audit show``, ``citewell trace``), and how long it took."""
+    """Ids for looking up a case (``citewell audit show``, ``citewell trace``), and how long it took."""
 
     request_id: str = ""
     session_id: str = ""
@@ -122,8 +122,8 @@ class CaseTiming(Record, frozen=True, kw_only=True):
 
 
 class Timings(Record, frozen=True, kw_only=True):
-    """All that two runs may differ in. ``cases`` by their ids; ``entry`` is the hash of the evaluation's
-    entry in the log of the home, "" where there is none."""
+    """Everything that may differ between identical runs. ``cases`` by id; ``entry`` is the hash of the
+    evaluation's entry in the home's log, "" if there is none."""
 
     started: str = ""
     took_ms: float = 0.0
@@ -133,8 +133,8 @@ class Timings(Record, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """The result file. ``notes`` are what must be known of all its figures, as that the calibration card in
-    use was stale."""
+    """The result file. ``notes`` apply to all its figures, for instance that the calibration card in use was
+    stale."""
 
     format: int = FORMAT
     key: Key
@@ -146,20 +146,19 @@ class Run(Record, frozen=True, kw_only=True):
     timings: Timings = Timings()
 
     def measure(self, name: str) -> Result | None:
-        """By name, those of time among them; None when the run has none of that name."""
+        """The measure of that name, including latencies; None if the run has none."""
         everything = (*self.measures, *self.timings.measures)
         return next((result for result in everything if result.name == name), None)
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Indented JSON, keys in the order of the fields, whole or not at all. Raises UsageError when it cannot
-    be written."""
+    """Writes indented JSON atomically, keys in field order. Raises UsageError when it cannot be written."""
     data = msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
     write_file(path, data)
 
 
 def read_run(path: Path) -> Run:
-    """Raises UsageError for a file that is no result of ``eval run``."""
+    """Raises UsageError for a file that is not a result of ``eval run``."""
     try:
         data = path.read_bytes()
         return msgspec.json.decode(data, type=Run)

@@ -1,8 +1,8 @@
-"""One run: every case through a pipeline, judged, scored, summed up, and sealed in the home's log.
+"""One run: every case through a pipeline, judged, scored, aggregated, and sealed in the home's log.
 
-In: a pipeline, cases, the verifier that judges. Out: a :class:`Run`. A case that raises is unscored with its
-reason, and the others go on. The same cases on the same home give the same run, but for its ``timings``.
-Knows nothing about which measures there are or how a run is shown.
+In: a pipeline, cases, the verifier that judges. Out: a :class:`Run`. A case that raises is unscored, with the
+reason, and the others continue. The same cases on the same home produce the same run, except for its
+``timings``. Knows nothing about which measures there are or how a run is shown.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Outcome, CaseTiming]:
-    """What became of ``case``; never raises for what the pipeline does."""
+    """The outcome of ``case``; never raises for pipeline errors."""
     try:
         judged = _judged(pipeline, case, pipeline.observe(case), verifier)
     except CitewellError as error:
@@ -96,7 +96,7 @@ _KEPT = (
     *("decision", "answered", "claims", "missing", "conflicts", "confidence", "gate_passed"),
     *("failure_reason", "usage", "cost", "index", "prompt"),
 )
-"""What an outcome has as it was observed."""
+"""Fields of an outcome copied from what was observed."""
 
 
 def _outcome(judged: Judged) -> Outcome:
@@ -135,10 +135,10 @@ def _found(passages: Sequence[Passage], expected: Sequence[bool] | None) -> tupl
 
 
 CODE = "citewell-evaluation/2"
-"""Who makes what exact code decides; a change of any definition is a new number here."""
+"""Maker of what exact code decides; increment it when any definition changes."""
 
 Progress = Callable[[int, int, str], None]
-"""(cases done, cases in all, the id of the one that comes next)."""
+"""(cases done, total cases, id of the next case)."""
 
 __all__ = ["CODE", "Progress", "Run", "evaluate_home", "evaluate_recorded", "run", "verifier_of"]
 
@@ -152,8 +152,8 @@ def run(
     stale: str = "",
     progress: Progress | None = None,
 ) -> Run:
-    """``stale`` says that the card of the thresholds in use is. Raises KeyboardInterrupt and what says that
-    nothing works at all; a failing case is in the run."""
+    """Runs every case. ``stale``: a note that the calibration card in use is stale. Failing cases are in the
+    run; raises only errors that stop everything, such as KeyboardInterrupt."""
     started, began = written(clock.now()), time.perf_counter()
     judge = verifier.maker
     key = Key(
@@ -206,7 +206,7 @@ def evaluate_home(
     top_k: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
+    """Asks ``kb`` every case and seals the run in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
     stale = kb.parts.card_state().note
     judge, clock = verifier_of(kb.parts), kb.parts.clock
@@ -222,7 +222,7 @@ def evaluate_recorded(
     *,
     progress: Progress | None = None,
 ) -> Run:
-    """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
+    """Judges answers from a file with hash ``digest``; sealed if there is a home."""
     pipeline = RecordedPipeline(recorded, digest, cases, assembly)
     stale = assembly.card_state(verdicts=True).note
     judge, clock = verifier_of(assembly), assembly.clock
@@ -231,7 +231,7 @@ def evaluate_recorded(
 
 
 def verifier_of(assembly: Assembly) -> Verifier:
-    """The configured one, with a memory: a passage is read alone, with others and without."""
+    """The configured verifier with a cache: passages are judged both alone and together."""
     entailer = RememberingEntailer(assembly.entailer)
     return Verifier(entailer, assembly.config.verification, card=assembly.card_hash)
 
@@ -243,7 +243,7 @@ def _sealed(kb: KnowledgeBase, made: Run) -> Run:
 
 
 def _seal(log: Log, run: Run) -> str:
-    """The entry's hash. ``hash`` in it is of the run without its timings. Raises LogError."""
+    """Seals the run; returns the entry's hash. ``hash`` covers the run without timings. Raises LogError."""
     untimed = plain(run)
     del untimed["timings"]
     measures = [
@@ -271,7 +271,7 @@ def _seal(log: Log, run: Run) -> str:
 
 
 def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> Result:
-    """Value, n and interval of one measure from what each case brought."""
+    """Value, n and interval of one measure from the scores of all cases."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)
     low, high = interval([score.points for score in scores], measure.over, bounded=measure.bounded)
@@ -295,7 +295,7 @@ def _latencies(timings: Sequence[CaseTiming]) -> tuple[Result, ...]:
 
 
 def _pass_maker(outcomes: Sequence[Outcome]) -> str:
-    """Who judged the claims of the answers themselves."""
+    """The pipeline's own judge of the answers' claims."""
     reports = (outcome.confidence for outcome in outcomes)
     return _distinct(report.hallucination_gap.maker for report in reports if report) or "citewell-verifier/1"
 

@@ -1,10 +1,10 @@
-"""Spot checks: claims of recent answers for people to judge without seeing the verdict, and how far people
-and the verifier agree.
+"""Spot checks: people judge claims of recent answers without seeing the verdict, and their agreement with the
+verifier is measured.
 
-In: a home, as one of its auditors sees it; labels, as people give them. Out: a :class:`Sample`, drawn by
-strata of verdict, proof and confidence, and sealed in the log; the same log and seed give the same one. An
-answer is drawn with all its claims. ``stratum`` and ``weight`` of an item are for whoever counts, never for
-whoever judges. Knows nothing about terminals or pages.
+In: a home, as an auditor sees it; people's labels. Out: a :class:`Sample`, stratified by verdict, proof and
+confidence, and sealed in the log; the same log and seed give the same sample. An answer is drawn with all its
+claims. An item's ``stratum`` and ``weight`` are for the statistics and never shown to judges. Knows nothing
+about terminals or pages.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from citewell.evaluation.intervals import interval
 from citewell.knowledge.home import KnowledgeBase
 
 ANSWERS = ("supported", "partly", "not", "cannot tell")
-"""What people may say of a claim under the words that it cites."""
+"""Possible labels of a claim, given the text it cites."""
 AROUND = 400
-"""Characters of the document shown before and behind a quote."""
+"""Characters of the document shown before and after a quote."""
 _DRAWN, _LABEL = "spot check sample", "spot check label"
 _LEAST = 2
 
@@ -42,8 +42,8 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class Item(Record, frozen=True, kw_only=True):
-    """A claim to be judged. ``claim`` counts from 1; ``answered`` is what who judges said of it already in
-    this sample."""
+    """A claim to be judged. ``claim`` counts from 1; ``answered`` is the judge's existing label in this
+    sample."""
 
     item_id: str
     request_id: str
@@ -55,8 +55,8 @@ class Item(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """``items`` stand answer by answer. ``population`` claims could have been drawn; ``left_out`` claims
-    could not be shown: no span of theirs has a place, or their document is not to be seen."""
+    """``items`` are grouped by answer. ``population`` claims could have been drawn; ``left_out`` claims could
+    not be shown: none of their spans is located, or in a visible document."""
 
     sample_id: str
     items: tuple[Item, ...]
@@ -65,7 +65,7 @@ class Sample(Record, frozen=True, kw_only=True):
 
 
 class SampleInfo(Record, frozen=True, kw_only=True):
-    """A drawn sample, and how many of its items have been judged by anybody."""
+    """A drawn sample, and the number of its items judged by anybody."""
 
     sample_id: str
     timestamp: str
@@ -74,9 +74,9 @@ class SampleInfo(Record, frozen=True, kw_only=True):
 
 
 class Agreement(Record, frozen=True, kw_only=True):
-    """Cohen's kappa between "VERIFIED" and "supported" (``partly`` is not), weighted back to the population
-    that was sampled; 95 % by bootstrap over answers. ``raw`` is the share of agreement, ``table`` counts by
-    the verifier's stratum and what people said. Values are None when nothing was judged."""
+    """Cohen's kappa between "VERIFIED" and "supported" (``partly`` is not), weighted back to the sampled
+    population; 95 % by bootstrap over answers. ``raw`` is the share of agreement, ``table`` counts by the
+    verifier's stratum and people's label. Values are None when nothing was judged."""
 
     kappa: float | None
     low: float | None
@@ -89,7 +89,7 @@ class Agreement(Record, frozen=True, kw_only=True):
 
 
 class _Drawn(Record, frozen=True, kw_only=True):
-    """One item as the log keeps it. ``weight``: how many answers its own was drawn for."""
+    """One item as sealed in the log. ``weight``: the number of answers that its answer represents."""
 
     request_id: str
     claim: int
@@ -102,8 +102,8 @@ class _Drawn(Record, frozen=True, kw_only=True):
 
 
 def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, by: str = "") -> Sample:
-    """All claims of at most ``n`` answers since then, sealed as a draw for ``by``, else the caller, to judge.
-    Raises AccessError, UsageError."""
+    """Draws and seals all claims of at most ``n`` answers since then, to be judged by ``by``, by default the
+    caller. Raises AccessError, UsageError."""
     _must(kb)
     if n < 1:
         raise UsageError(f"a sample of {n}", hint="at least 1")
@@ -124,7 +124,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, b
     sizes = Counter(stratum for of_one in claims.values() for stratum in of_one.values())
     population = sizes.total()
     left_out = sum(len(record.claims) for record in records.values()) - population
-    # An answer stands in the stratum of its rarest claim, so that rare kinds are looked at.
+    # An answer belongs to the stratum of its rarest claim, so that rare kinds are sampled.
     strata: dict[str, list[str]] = defaultdict(list)
     for request, of_one in claims.items():
         if of_one:
@@ -149,7 +149,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, b
 
 
 def open_sample(kb: KnowledgeBase, sample_id: str) -> Sample:
-    """A drawn sample again; what has been erased or expired since is left out. Raises UsageError."""
+    """A sample drawn earlier, without anything erased or expired since. Raises UsageError."""
     _must(kb)
     drawn, body = _sample(kb, sample_id)
     records = {}
@@ -171,7 +171,7 @@ def open_sample(kb: KnowledgeBase, sample_id: str) -> Sample:
 
 
 def samples(kb: KnowledgeBase) -> tuple[SampleInfo, ...]:
-    """Newest first."""
+    """All drawn samples, newest first."""
     _must(kb)
     judged = {(body["sample"], body["request_id"], body["claim"]) for _, body in kb.audit.evaluations(_LABEL)}
     found = [
@@ -187,8 +187,8 @@ def samples(kb: KnowledgeBase) -> tuple[SampleInfo, ...]:
 
 
 def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *, by: str = "") -> None:
-    """Seals what somebody (the caller, unless ``by`` says who) says of an item; the last word of a person
-    counts. Raises AccessError, UsageError."""
+    """Seals a person's label of an item (``by``, by default the caller); a person's last label counts. Raises
+    AccessError, UsageError."""
     _must(kb)
     if answer not in ANSWERS:
         raise UsageError(f"unknown answer {answer!r}", hint=f"use one of {', '.join(ANSWERS)}")
@@ -203,7 +203,7 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
 
 
 def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
-    """Over one sample, the newest unless it is named; an item counts with what most people said of it."""
+    """Agreement over one sample, by default the newest; an item counts with its majority label."""
     _must(kb)
     drawn = samples(kb)
     sample_id = sample_id or (drawn[0].sample_id if drawn else "")
@@ -224,7 +224,7 @@ def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
             continue
         n += 1
         verified, supported = one.stratum.startswith(f"{Status.VERIFIED.value}/"), answer == "supported"
-        # The weights of (both, verifier alone, people alone, neither).
+        # Weights of (both, verifier only, people only, neither).
         cells[one.request_id][(0 if supported else 1) if verified else (2 if supported else 3)] += one.weight
 
     def compared(weights: Iterable[Sequence[float]]) -> tuple[float | None, float | None]:
@@ -245,8 +245,8 @@ def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
 
 
 def cohens_kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
-    """Cohen 1960, of the weights of (both yes, the first alone, the second alone, neither), and the share of
-    agreement. No kappa where one side only ever said one thing: it is 0 then whatever the other said."""
+    """(kappa by Cohen 1960, share of agreement) from the weights of (both yes, first only, second only,
+    neither). No kappa if one side always gave the same label: it would be 0 whatever the other said."""
     both, first, second, neither = (float(cell) for cell in cells)
     total = both + first + second + neither
     if not total:
@@ -271,7 +271,7 @@ def _sample(kb: KnowledgeBase, sample_id: str) -> tuple[list[_Drawn], Mapping[st
 
 
 def _said(kb: KnowledgeBase, sample_id: str) -> dict[str, dict[str, str]]:
-    """By item and person, the last word."""
+    """Item -> person -> last label."""
     said: dict[str, dict[str, str]] = defaultdict(dict)
     for entry, body in kb.audit.evaluations(_LABEL):
         if body["sample"] == sample_id:
@@ -280,7 +280,7 @@ def _said(kb: KnowledgeBase, sample_id: str) -> dict[str, dict[str, str]]:
 
 
 def _most(said: Iterable[str]) -> str:
-    """ "" where people are split."""
+    """The majority label; "" if people are split."""
     ranked = Counter(said).most_common(2)
     return "" if len(ranked) == 2 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
@@ -293,7 +293,7 @@ def _opened(
     by: str = "",
 ) -> tuple[Item, ...]:
     name = by or kb.caller.user
-    who = kb.audit.pseudonym(name) or name  # who has judged nothing yet has no pseudonym
+    who = kb.audit.pseudonym(name) or name  # a new judge has no pseudonym yet
     said = _said(kb, sample_id)
     items = []
     for one in chosen:
@@ -341,8 +341,8 @@ def _stratum(record: AuditRecord, claim: Claim) -> str:
 
 
 def _allotted(sizes: dict[str, int], n: int) -> dict[str, int]:
-    """How many of each stratum: two of each while there is room, the rest by the root of its size, so that
-    rare kinds are looked at and common ones not forgotten."""
+    """Sample size per stratum: two each while there is room, the rest by the square root of its size, so that
+    rare kinds are sampled and common ones not neglected."""
     taken = dict.fromkeys(sorted(sizes), 0)
     for _ in range(min(n, sum(sizes.values()))):
         name = max(

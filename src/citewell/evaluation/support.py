@@ -1,7 +1,7 @@
-"""Who supports a claim: its cited passages together, each of them, and the cited words alone.
+"""What supports a claim: its cited passages together, each of them, and the cited words alone.
 
 The first two as Gao et al. 2023 (ALCE, "Enabling Large Language Models to Generate Text with Citations"): do
-all cited passages together entail the claim; if so, is each of them needed, that is, does it entail the claim
+all cited passages together entail the claim; if so, is each one needed, that is, does it entail the claim
 alone or is the claim lost without it? The judge is the configured verifier. Knows nothing about averages.
 """
 
@@ -21,8 +21,8 @@ from citewell.verification.verifier import Verifier
 
 
 class _Cited(Record, frozen=True, kw_only=True):
-    """A claim's citations of one passage. ``passage`` is None for a broken one, and for one that is not among
-    the passages that came with the answer: what it says cannot be judged."""
+    """A claim's citations of one passage. ``passage`` is None for a broken citation, and for a passage that
+    did not come with the answer, which cannot be judged."""
 
     passage: Passage | None
     broken: bool
@@ -71,7 +71,7 @@ def _support(question: str, claim: Claim, passages: Sequence[Passage], verifier:
     if any(one.passage is None for one in cited):
         return found(None)
     if len(cited) == 1 and rows:
-        # Exact code found the claim in a row of the passage; the whole of it cannot hold less.
+        # Exact code found the claim in a row of the passage, so the whole passage supports it too.
         return found(True)
     texts = [passage_evidence(one.passage) for one in cited if one.passage is not None]
     several = len(texts) > 1
@@ -81,13 +81,13 @@ def _support(question: str, claim: Claim, passages: Sequence[Passage], verifier:
     doubtful = [number for number, said in enumerate(alone) if said is False]
     kept = says(*([*texts[:number], *texts[number + 1 :]] for number in doubtful))
     for number, stays in zip(doubtful, kept, strict=True):
-        # ALCE: irrelevant is what alone does not entail the claim, where the others without it do.
+        # ALCE: a passage is irrelevant if it does not entail the claim alone and the others without it do.
         alone[number] = None if stays is None else not stays
     return found(True, alone)
 
 
 def _grouped(citations: Sequence[Citation], passages: Sequence[Passage]) -> tuple[_Cited, ...]:
-    """By passage, in the order first cited: a long quote is kept in pieces, a row by its label and cell."""
+    """By passage, in order first cited: a long quote is kept in pieces, a row as its label and cells."""
     known = {passage.chunk.chunk_id: passage for passage in reversed(passages)}
     found: dict[str, _Cited] = {}
     for number, cited in enumerate(citations):
@@ -104,8 +104,8 @@ def _grouped(citations: Sequence[Citation], passages: Sequence[Passage]) -> tupl
 
 
 def _words(cited: _Cited) -> EvidenceText:
-    """The cited words alone; of a table row, the cells that are cited."""
-    assert cited.passage is not None  # noqa: S101 - broken ones are not asked about
+    """The cited words alone; of a table row, only the cited cells."""
+    assert cited.passage is not None  # noqa: S101 - broken ones are excluded
     text, rows = "\n".join(cited.quotes), cited.passage.chunk.rows
     whole = passage_evidence(cited.passage)
     lines = [
@@ -129,7 +129,7 @@ def _cited_cells(line: TableLine, cited: _Cited) -> TableLine:
 
 
 def _row_says(claim: Claim, cited: _Cited) -> bool:
-    """The claim is the label and cells of one row, all cited."""
+    """True if the claim is the label and cells of one row, all cited."""
     rows = cited.passage.chunk.rows if cited.passage is not None else ()
     quotes = [(start, quote) for (start, _), quote in zip(cited.spans, cited.quotes, strict=True)]
     for row in rows:

@@ -1,14 +1,14 @@
-"""A home and what can be done with it: ask, ingest, audit, review, as whoever looks at it may.
+"""A home and what a caller may do with it: ask, ingest, audit, review.
 
 home         the object behind ``citewell.open``
-assembly     configuration -> parts: alone chooses which implementation stands behind a port
+assembly     configuration -> parts: the only place that chooses an implementation for a port
 sealing      what the log commits to besides answers
-auditing     its log put to use
-logkeeping   its log kept honest
-reviewing    its queue of what went wrong
+auditing     using its log: queries, receipts, rechecks, recalls, replays, expiry, erasure
+logkeeping   keeping its log verifiable: checks, checkpoints, proofs, keys
+reviewing    its queue of failed and flagged answers
 visibility   what one caller may see of all that
-erasure      the stores beside the log that forget a person
+erasure      erasing a person from the stores outside the log
 feedback/    what users do with answers
-revisiting/  past answers looked at again
+revisiting/  rechecking, replaying and recounting past answers
 traces       what happened in each request
 """

@@ -1,8 +1,8 @@
-"""Configuration -> objects. Alone in knowing which implementation stands behind each port.
+"""Configuration -> objects. The only module that knows which implementation serves each port.
 
-In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are made when they are first asked
-for and then kept. Refuses a generator that would verify itself. Knows nothing about what the parts do. Long
-because no other file may name an implementation.
+In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are built on first use and then kept.
+Refuses a generator that would verify itself. Knows nothing about what the parts do. Long because no other
+file may name an implementation.
 """
 
 from __future__ import annotations
@@ -73,24 +73,24 @@ TABLES_FILE = "audit-index.sqlite"
 FEEDBACK_FILE = "feedback.sqlite"
 EMBEDDED, EXTRACTIVE = "embedded", "extractive"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
-"""What keeps results of a model, and what holds one of those."""
+"""Parts that cache model results, and parts that hold one of those."""
 MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
-"""Who makes numbers and words."""
+"""The parts that produce scores and text."""
 _VERDICTS = "verdicts"
 _READERS = ("reading", "ranker", "extractor")
 _SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
 
 
 def load_config(home: Path, said: Mapping[str, str] | None = None) -> Config:
-    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` when it is there, overlaid by the environment and by
-    ``said``, variables too."""
+    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` if present, overridden by the environment and then by
+    ``said``, further variables."""
     named = os.environ.get("CITEWELL_CONFIG")
     path = Path(named) if named else home / CONFIG_FILE
     return configuration.load(path if named or path.is_file() else None, {**os.environ, **(said or {})})
 
 
 class Assembly:
-    """The parts of one home. Raises ConfigError for a name that stands for nothing here."""
+    """The parts of one home. Raises ConfigError for an unknown implementation name."""
 
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
         self.card: Card | None = None
@@ -136,13 +136,13 @@ class Assembly:
         return log
 
     def tables(self, *, readonly: bool = False) -> Database:
-        """Those for questions to the log, beside it: a file of the home, or a schema of the same server.
-        Raises LogError when they are to be read only and are not there."""
+        """The search tables for log queries: a file in the home, or a schema on the log's server. Raises
+        LogError when ``readonly`` and they do not exist."""
         shared = self._shared("citewell_index", readonly=readonly)
         return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
 
     def _shared(self, schema: str, *, readonly: bool = False) -> Database | None:
-        """A schema of the server that many workers share; None where the home has its own files."""
+        """A schema on the server that workers share; None where the home has its own files."""
         if not self.config.audit.database:
             return None
         return PostgresDatabase(self.config.audit.database, schema=schema, readonly=readonly)
@@ -159,7 +159,7 @@ class Assembly:
 
     @property
     def relay(self) -> Relay | None:
-        """Where workers hear each other's answers being made; None where there is one worker."""
+        """Lets workers follow answers that other workers are making; None with a single worker."""
         from citewell.knowledge.traces import Relay
 
         return Relay(self.traces.database) if self.traces.shared else None
@@ -196,7 +196,7 @@ class Assembly:
 
     @cached_property
     def reading(self) -> Reads:
-        """The model behind the ranker and the reader, with a memory: both read the same pairs."""
+        """The model shared by the ranker and the reader, cached because both read the same pairs."""
         from citewell.models.onnx.reading import ReadingModel, RememberingReading
 
         return RememberingReading(ReadingModel.shared())
@@ -253,12 +253,12 @@ class Assembly:
         return self.retriever_on(self.index)
 
     def retriever_on(self, index: Readable) -> Retriever:
-        """Over one version of the index, or whichever is the newest."""
+        """A retriever over one version of the index, or always the newest."""
         from citewell.documents.agreement import Agreement
         from citewell.retrieval import Retriever
 
         agreed = Agreement(self.evidence, self.config.chunking)
-        # What was asked of an older version is asked again by who might see what then.
+        # A replay on an older version applies the access lists of that time.
         hold = agreed.hold if index is self.index else lambda chunks, _: agreed.hold(chunks)
         return Retriever(index, self.ranker, self.config.retrieval, hold)
 
@@ -268,14 +268,14 @@ class Assembly:
         from citewell.verification.checking import Checker
         from citewell.verification.verifier import Verifier
 
-        # What a language model writes is checked twice when it is streamed: claim by claim, then as a whole.
+        # A language model's streamed text is checked twice: claim by claim, then as a whole.
         entailer = RememberingEntailer(self.entailer) if self.composes else self.entailer
         settings = self.config.verification
         return Checker(Verifier(entailer, settings, card=self.card_hash), self.evidence, settings)
 
     @property
     def in_force(self) -> InForce:
-        """What the documents say is superseded."""
+        """Which statements the documents declare superseded."""
         from citewell.answering.force import InForce
         from citewell.documents.supersession import speaks_for, superseded
 
@@ -289,7 +289,7 @@ class Assembly:
 
     @property
     def composes(self) -> bool:
-        """Whether the writer is a language model."""
+        """True if the writer is a language model."""
         return self.config.generator != EXTRACTIVE
 
     @cached_property
@@ -317,7 +317,7 @@ class Assembly:
 
     @cached_property
     def answer_check(self) -> AnswerCheck | None:
-        """The judge's, where it is installed: without it, a verified quote counts as the answer."""
+        """The judge's check, where installed; without it, a verified quote counts as the answer."""
         from citewell.core.weights import judge_folder
         from citewell.models.onnx.entailer import OnnxAnswerCheck, installed_judge
         from citewell.verification.support import calibration_card
@@ -335,8 +335,8 @@ class Assembly:
         return ModelAnswerJudge(self._beside_the_writer(line, "judges.answer")) if line else None
 
     def _beside_the_writer(self, line: str, key: str) -> LanguageModel:
-        """With the writer's time-out and retries. The prices are the writer's: another model's cost is what
-        its server says, else not known."""
+        """A model with the writer's time-out and retries. The configured prices apply only to the writer's
+        model; any other model's cost is what its server reports, else unknown."""
         from citewell.models.naming import language_model_named
 
         settings = self.config.writer
@@ -384,12 +384,12 @@ class Assembly:
 
     @property
     def card_hash(self) -> str:
-        """Of the calibration card in use, "" for none."""
+        """Hash of the calibration card in use, "" for none."""
         return self.card.hash if self.card is not None else ""
 
     def card_state(self, *, verdicts: bool = False) -> CardState:
-        """The calibration card in use, and whether what it was made for is what is in use. With ``verdicts``
-        only what a verdict depends on is looked at: no index is opened for it, and no writer."""
+        """The calibration card in use, and whether it still matches what is in use. With ``verdicts``, checks
+        only what a verdict depends on, without opening the index or the writer."""
         from citewell.verification.confidence.cards import NO_CARD, of_verdicts, state_of
 
         if self.card is None:
@@ -399,13 +399,13 @@ class Assembly:
         if at not in self._card_states:
             today = self.today(looked.makers, corpus=looked.corpus is not None)
             found = state_of(looked, self.config.confidence.card, today)
-            # Of the versions of the index the last is asked for.
+            # Only the newest index version is ever asked for, so older states are dropped.
             kept = {name: state for name, state in self._card_states.items() if name == _VERDICTS}
             self._card_states = kept | {at: msgspec.structs.replace(found, card=self.card.hash)}
         return self._card_states[at]
 
     def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> Today:
-        """What a calibration card made now would depend on: these makers, and the documents."""
+        """What a calibration card made now would depend on: ``makers``, prompts, settings and documents."""
         from citewell.verification.confidence.cards import Today, conduct_of
 
         return Today(
@@ -420,7 +420,7 @@ class Assembly:
 
     @property
     def support_maker(self) -> Maker:
-        """What joins the entailer's word with the exact checks."""
+        """What combines the entailer's score with the exact checks."""
         from citewell.verification.support import card_of
         from citewell.verification.verifier import NAME
 
@@ -434,7 +434,7 @@ class Assembly:
         return corpus_of(self.index.version(), ((e.document_id, e.version) for e in indexed))
 
     def under(self, config: Config) -> Assembly:
-        """The same stores and models under other settings, and without a card: for calibration."""
+        """The same stores and models under other settings and without a card, for calibration."""
         for name in (*_SHARED, *_READERS):
             getattr(self, name)
         other = copy.copy(self)
@@ -444,36 +444,36 @@ class Assembly:
         return other
 
     def without_memory(self) -> Assembly:
-        """The same stores, and models that compute anew: for what compares with a record."""
+        """The same stores with uncached models, for comparing with a record."""
         for name in _SHARED:
-            getattr(self, name)  # opened here, so that both have the same one
+            getattr(self, name)  # opened here, so that both share it
         other = copy.copy(self)
         for name in _REMEMBERING:
             other.__dict__.pop(name, None)
         return other
 
     def without_escalation(self) -> Assembly:
-        """The same parts, with nobody called when an answer fails: for questions that no person asked."""
+        """The same parts without escalation on failure, for questions that no person asked."""
         answering = dataclasses.replace(self.answering, escalate=None)
         other = copy.copy(self)
         other.__dict__["answering"] = answering
         return other
 
     def seal_configuration(self) -> None:
-        """Before anything is sealed that names it; once, as it does not change. Raises LogError."""
+        """Seals the configuration once, before any entry that refers to it. Raises LogError."""
         if not self._sealed:
             seal_configuration(self.log, self.config)
             self._sealed = True
 
     def must_be_there(self) -> None:
-        """Raises UsageError for a home that nothing has made yet."""
+        """Raises UsageError if the home does not exist yet."""
         if not self.home.is_dir():
             raise UsageError(
                 f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`"
             )
 
     def close(self) -> None:
-        """Closes the stores that were opened."""
+        """Closes every open store."""
         if self.publisher is not None:
             self.publisher.close()
         if "keys" in self.__dict__:

@@ -1,9 +1,8 @@
-"""A home's log, put to use: questions, receipts, rechecks, recalls, replays, expiry and erasure.
+"""Using a home's log: queries, receipts, rechecks, recalls, replays, expiry and erasure.
 
-In: the parts of a home. Out: values. Whoever reads other people's records through it leaves an entry, which
-names the readers by what they say of themselves and the people asked for by pseudonym. What its caller may
-not see does not exist in it (:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, files
-or HTTP.
+In: the parts of a home. Out: values. Reading other people's records is logged: the entry names readers as
+they name themselves, and the people searched for by pseudonym. To a caller, what they may not see does not
+exist (:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, files or HTTP.
 """
 
 from __future__ import annotations
@@ -55,12 +54,12 @@ class Auditing:
         self._parts, self._caller, self._shared = parts, caller, shared or self
 
     def as_(self, caller: Caller) -> Auditing:
-        """The same log, for ``caller``."""
+        """The same log as seen by ``caller``."""
         return Auditing(self._parts, caller, self._shared)
 
     @property
     def queries(self) -> Queries:
-        """Questions without a trace and without a rule: for what reads on nobody's behalf."""
+        """Unlogged, unrestricted queries, for internal reads on nobody's behalf."""
         return self._shared._queries
 
     @cached_property
@@ -74,7 +73,7 @@ class Auditing:
 
     @cached_property
     def _asked(self) -> Queries:
-        """Questions as the caller may put them."""
+        """Queries restricted to what the caller may see."""
         if self._caller.unrestricted:
             return self.queries
         only = None if self._caller.has(Role.AUDITOR) else self._caller.user
@@ -87,30 +86,30 @@ class Auditing:
     def _postings(self) -> Postings:
         return Postings(self._parts.tables())
 
-    # --- questions --------------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------
 
     def query(self, query: AuditQuery, *, reader: str = "") -> Page:
-        """A page of records, newest first, read on record."""
+        """A page of records, newest first; the read is logged."""
         page = self._asked.page(query)
-        # By id, so that a recall can name whoever was shown one of them.
+        # By id, so that a recall can name everyone who was shown one of them.
         seen = [{"request_id": record.request_id} for record in page.records]
         self.note_read({"query": self._without_names(query), "seen": seen}, reader, len(seen))
         return page
 
     def every(self, query: AuditQuery, *, reader: str = "") -> Iterator[AuditRecord]:
-        """All that fits, newest first, for an export; the read is on record before the first is shown."""
+        """Every matching record, newest first, for an export; the read is logged before the first."""
         count = self._asked.counts(query).total
         self.note_read({"query": self._without_names(query), "export": "all"}, reader, count)
         yield from self._asked.every(query)
 
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision", reader: str = "") -> Counts:
-        """Counts and rates over time, read on record: narrow ones tell of people too."""
+        """Counts and rates over time; the read is logged, since narrow counts reveal people too."""
         counts = self._asked.counts(query, by=by, of=of)
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
     def citing(self, document_id: str, *, most: int = 200, reader: str = "") -> Page:
-        """The newest ``most`` answers that cite a document, for numbers about it: on record as counts are."""
+        """The newest ``most`` answers citing a document, for statistics on it; logged as a count."""
         query = AuditQuery(document=document_id, limit=most)
         page = self._asked.page(query)
         self.note_read({"counts": self._without_names(query)}, reader, len(page.records))
@@ -119,9 +118,9 @@ class Auditing:
     def bodies(
         self, query: AuditQuery, *, reader: str | None = ""
     ) -> Iterator[tuple[Entry | None, dict[str, Any]]]:
-        """The bodies of all that fits, newest first: with the personal texts sealed unless the caller may see
-        only a part (then there is no entry with it). On record as a read, unless ``reader`` is None: for
-        counters."""
+        """Every matching entry with its body, newest first, personal texts still sealed; a restricted caller
+        gets readable records and no entry. Logged as a read, unless an unrestricted caller's ``reader`` is
+        None (counters)."""
         if not self._caller.unrestricted:
             for record in self.every(query, reader=reader or ""):
                 yield None, plain(record)
@@ -133,7 +132,7 @@ class Auditing:
                 yield entry, msgspec.json.decode(entry.body)
 
     def signals(self, since: str = "") -> Iterator[tuple[str, str]]:
-        """Request and signal of what users did since then (as ``clock.written`` has it), with the answers
+        """(request, signal) of the feedback since that time (formatted as by ``clock.written``) on answers
         that the caller may see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.FEEDBACK):
@@ -144,24 +143,24 @@ class Auditing:
                     yield request, signal
 
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
-        """The record of one request, read on record. Raises UsageError when there is none."""
+        """The record of one request; the read is logged. Raises UsageError when there is none."""
         record = self.visibility.request(request_id)
         self.note_read({"show": request_id}, reader, 1)
         return record
 
     def trace_of(self, record: AuditRecord) -> Trace | None:
-        """What happened in a request whose record was read."""
+        """The trace of a request whose record has been read."""
         return self._parts.traces.get(record.request_id)
 
     def readers(self, request_id: str) -> tuple[str, ...]:
-        """Who was shown a record, as far as they gave a name and are not erased; for auditors."""
+        """Named, unerased people who were shown a record; for auditors."""
         self._caller.must(Role.AUDITOR, to="see who read a record")
         return readers_of(self._parts.log).get(request_id, ())
 
     def export(self, folder: str | Path, *, reader: str = "") -> int:
-        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read.
+        """Writes the log as tlog-tiles with its sealed bodies and returns the entry count. Logged as a read.
 
-        Raises AccessError for anybody but an admin: it is everybody's.
+        Raises AccessError for non-admins: the log holds everybody's records.
         """
         from citewell.audit.export import export
 
@@ -180,7 +179,7 @@ class Auditing:
         checkpoint: str = "",
         reader: str = "",
     ) -> Receipt:
-        """See :func:`citewell.audit.issuing.issue`; on record as a read."""
+        """See :func:`citewell.audit.issuing.issue`; logged as a read."""
         from citewell.audit.issuing import issue
 
         if not self._caller.unrestricted:
@@ -195,11 +194,11 @@ class Auditing:
         self.note_read({"receipt": request_id}, reader, 1)
         return receipt
 
-    # --- looking again ----------------------------------------------------------------------------
+    # --- rechecks, recalls and replays ------------------------------------------------------------
 
     def recheck(self, request_id: str = "", *, reader: str = "") -> Iterator[Recheck]:
-        """One answer, or every one, newest first, against today's documents; each that does not hold as it
-        did is an entry."""
+        """Checks one answer, or all, newest first, against today's documents; seals an entry for each with a
+        citation that is not SAME."""
         only = [self.visibility.request(request_id)] if request_id else []
         count = len(only) or self._asked.counts(AuditQuery()).total
         self.note_read({"recheck": request_id or "all"}, reader, count)
@@ -218,8 +217,8 @@ class Auditing:
             yield found
 
     def resolve(self, citations: Sequence[Citation]) -> tuple[Today, ...]:
-        """Where the words of located citations stand today, in their order; no claim is judged anew, and
-        nothing of a record is read. Raises EvidenceError for a document that is not there for the caller."""
+        """Resolves located citations against today's documents, in order, without judging claims or reading
+        records. Raises EvidenceError for a document that the caller may not see or that does not exist."""
         revisiting = self._revisiting()
         for citation in citations:
             if not self.visibility.documents([citation.document_id]):
@@ -227,11 +226,11 @@ class Auditing:
         return tuple(revisiting.today(citation) for citation in citations)
 
     def recall(self, document_id: str, *, reason: str = "", reader: str = "") -> Iterator[Notice]:
-        """Every past answer that leaned on a document, with a notice for whoever got it; each is an entry.
+        """A notice for every past answer that cites a document, each sealed as an entry.
 
-        A document that is withdrawn, or whose newest version was cited, is not leaned on any more; one that
-        has a newer version is judged by that. Raises UsageError for a document nobody cited, AccessError for
-        whoever may not read other people's answers.
+        If the newest version was cited, or the document is withdrawn, the claims must hold without it; if
+        there is a newer version, they are judged by that. Raises UsageError for a document that no answer
+        cites, AccessError for callers who may not read other people's answers.
         """
         self._caller.must(Role.AUDITOR, to="recall a document")
         query = AuditQuery(document=document_id)
@@ -259,27 +258,27 @@ class Auditing:
             yield notice
 
     def replay(self, request_id: str, *, reader: str = "") -> Replay:
-        """The record made anew on its index version, compared bit by bit.
+        """Reproduces the record on its index version and compares bit by bit.
 
-        With the extractive writer all of it; what a language model wrote, or made of the question, is taken
-        from the record, and retrieval and verdicts are made anew. A search that the record does not hold is
-        named under ``elsewhere``. Raises UsageError when the index version is no longer kept.
+        With the extractive writer, everything is reproduced; text or queries by a language model are taken
+        from the record and only retrieval and verdicts are reproduced. Searches missing from the record are
+        listed in ``elsewhere``. Raises UsageError when the index version is no longer kept.
         """
         record = self.visibility.request(request_id)
         self.note_read({"replay": request_id}, reader, 1)
         found, made = replayed(self._parts, record)
-        # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
+        # Run with the asker's groups, it may have found documents that this caller may not see.
         if found.differences and not self.visibility.documents(named_by(made)):
             return msgspec.structs.replace(
                 found, differences=("the result differs; you may not see the details",)
             )
         return found
 
-    # --- taking out -------------------------------------------------------------------------------
+    # --- expiry, erasure, evaluations -------------------------------------------------------------
 
     def expire(self, *, dry_run: bool = False) -> Expiry:
-        """What the configured retention says, today; traces of requests that came to no entry go too. Raises
-        LogError."""
+        """Applies the configured retention as of today; traces of requests that never reached the log go too.
+        Raises LogError."""
         from citewell.knowledge.erasure import forget_unsealed
 
         self._caller.must(Role.ADMIN, to="expire records")
@@ -300,8 +299,7 @@ class Auditing:
         return outcome
 
     def erase(self, user: str = "", *, session: str = "") -> Erasure:
-        """Forgets a user, or the session of somebody without a name; see
-        :func:`citewell.audit.erasure.erase`."""
+        """Erases a user, or the session of an unnamed user; see :func:`citewell.audit.erasure.erase`."""
         from citewell.knowledge.erasure import stores_with_words
 
         self._caller.must(Role.ADMIN, to="erase a person")
@@ -315,13 +313,13 @@ class Auditing:
         return erase(parts.log, asker(user, session), stores_with_words(parts, self.queries))
 
     def note_evaluation(self, body: Mapping[str, Any], *, subject: str = "") -> None:
-        """Seals what was measured or judged; under a person's key when it is ``subject`` who judged."""
+        """Seals a measurement or judgement, under the key of ``subject`` if a person made it."""
         self._parts.seal_configuration()
         self._parts.log.note(EntryKind.EVALUATION, body, subject=subject)
 
     def evaluations(self, measure: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
-        """Each such entry whose ``measure`` is this one, with its body, oldest first; expired ones are left
-        out, and those that name an answer which the caller may not see."""
+        """Evaluation entries for ``measure`` with their bodies, oldest first, except expired ones and those
+        naming an answer that the caller may not see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.EVALUATION):
             body = {} if entry.body is None else log.body(entry)
@@ -329,7 +327,7 @@ class Auditing:
                 yield entry, body
 
     def pseudonym(self, name: str) -> str:
-        """As whose entries those about the person of that name stand; "" for nobody."""
+        """The pseudonym under which that person's entries are kept; "" if there is none."""
         if name != self._caller.user:
             self._caller.must(Role.AUDITOR, to="search for people")
         known = self._parts.log.keys.find(name) if name else None
@@ -339,7 +337,7 @@ class Auditing:
         if "_postings" in self.__dict__:
             self._postings.database.close()
 
-    # --- inside -----------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------
 
     def _revisiting(self) -> Revisiting:
         from citewell.documents.supersession import speaks_for
@@ -355,7 +353,7 @@ class Auditing:
         )
 
     def _without_names(self, query: AuditQuery) -> dict[str, Any]:
-        """Whom a reader looked up is kept by pseudonym: the read must not outlive that person's erasure."""
+        """The query with people as pseudonyms: the logged read must not outlive their erasure."""
         keys, asked = self._parts.log.keys, plain(query)
         person = keys.find(query.user) if query.user else None
         asked["user"] = person.id if person else "nobody known" if query.user else ""
@@ -363,8 +361,8 @@ class Auditing:
         return dict(asked)
 
     def note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
-        """Somebody was shown other people's records; also for what reads them through :attr:`queries`."""
-        # Who is known by name reads under it.
+        """Logs that other people's records were shown; also for code that reads through :attr:`queries`."""
+        # A caller known by name reads under that name.
         reader = reader if self._caller.everything else self._caller.user
         body = {**what, "reader": reader, "records": shown}
         self._parts.log.note(EntryKind.READ, body, subject=reader)

@@ -1,8 +1,7 @@
-"""What the log says of each document, and whether the evidence catalogue still says the same.
+"""Compares the evidence catalogue with what the log says about each document.
 
-In: a sound log, the evidence. Out: findings: a document that no entry brought in, one whose title, date,
-access list, tags, withdrawal or current version is not what the entries left it with. Knows nothing about the
-index.
+In: a sound log, the evidence. Out: findings: a document without an ingest entry, or one whose title, date,
+access list, tags, withdrawal or current version differs from the log. Knows nothing about the index.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
 CATALOGUE = "catalogue"
 """The kind of these findings."""
 _NAMED = 5
-"""Documents that one finding names; of the others it says how many."""
+"""Differences listed in one finding; the rest are only counted."""
 
 
 class Head(Record, frozen=True, kw_only=True):
-    """What can change of a document, as an ingest entry seals it; ``acl`` is None where nobody can read any
-    more how it was shared. ``vectors`` is the hash of those in the index, "" where it had none or, in an
-    older entry, none was sealed."""
+    """A document's changeable state as sealed by an ingest entry. ``acl`` is None where it can no longer be
+    read; ``vectors`` is the hash of the document's index vectors, "" where it had none or, in an older entry,
+    none was sealed."""
 
     document_id: str
     version: str
@@ -56,17 +55,17 @@ def head_of(entry: CatalogueEntry, vectors: str = "") -> Head:
 
 
 class Sealed:
-    """What the entries of a log say of its documents; ``heads`` with the entry that said it last."""
+    """What a log's entries say about documents; ``heads`` includes the latest entry for each."""
 
     def __init__(self, log: Log) -> None:
         self.versions: dict[tuple[str, str], tuple[int, str]] = {}
-        """The entry that committed to a version, and the hash of what was stored of it."""
+        """The entry that committed to a version, and its record hash."""
         self.heads: dict[str, tuple[int, Head]] = {}
         self.recovered: list[tuple[int, int]] = []
         self.supersessions: tuple[int, list[Any]] = (0, [])
-        """The entry that last said what is superseded, and that."""
+        """The last entry that listed supersessions, and its list."""
         self.given: dict[tuple[str, str], int] = {}
-        """The entry by which a person said that a document supersedes another."""
+        """The entry in which a person declared that one document supersedes another."""
         kinds = (EntryKind.INGEST, EntryKind.WITHDRAWAL, EntryKind.SHARE)
         entries = (entry for kind in kinds for entry in log.entries(kind) if entry.body is not None)
         for entry in sorted(entries, key=lambda entry: entry.seq):
@@ -75,7 +74,7 @@ class Sealed:
                 self.supersessions = (entry.seq, body["supersessions"])
             if entry.kind == EntryKind.INGEST.value:
                 self._ingest(entry.seq, body)
-            elif body["document_id"] in self.heads:  # else its ingest was killed, and the next one seals it
+            elif body["document_id"] in self.heads:  # else its ingest was killed; the next one seals it
                 withdrawn = entry.kind == EntryKind.WITHDRAWAL.value
                 changed = {"withdrawn": True} if withdrawn else {"acl": _known(body["acl"])}
                 head = self.heads[body["document_id"]][1]
@@ -94,12 +93,12 @@ class Sealed:
 
 
 def _known(acl: list[str]) -> tuple[str, ...] | None:
-    """The access list of an entry; None where nobody can read it any more."""
+    """An entry's access list; None where it can no longer be read."""
     return None if {*acl} & {ERASED, KEY_MISSING} else tuple(sorted(acl))
 
 
 def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list[str]]:
-    """Findings, and notes of no fault. Raises LogError, EvidenceError."""
+    """(findings, harmless notes). Raises LogError, EvidenceError."""
     sealed = Sealed(log)
     told: dict[int, list[str]] = {}
     for seq, text in (
@@ -166,13 +165,13 @@ def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int,
             f"{newer} was said to supersede {older}, but is not paired with it any more",
         )
     for name, version in misstated(evidence):
-        # Of a document that was changed itself that is said already.
+        # Documents whose own record changed are already reported.
         if sealed.versions.get((name, version), (0, ""))[1] == evidence.record_hash(version, name):
             yield 0, f"{name}: what is kept of its statements is not what it says"
 
 
 def pairs_of(evidence: SqliteEvidence) -> set[tuple[str, str]]:
-    """(newer, older) as people paired them."""
+    """(newer, older) pairs declared by people."""
     return {(newer, older) for newer, all_ in given_of(evidence).items() for older in all_}
 
 
@@ -186,7 +185,7 @@ def _joined(texts: list[str]) -> str:
 
 
 def ingest_under_way(home: Path) -> bool:
-    """Whether somebody is writing documents right now, whose entry comes when they have ended."""
+    """True while an ingest is running, whose entry is sealed only at its end."""
     try:
         import fcntl
     except ImportError:

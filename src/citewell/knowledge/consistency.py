@@ -1,8 +1,7 @@
-"""Whether the stores beside the log still say what the log says: feedback, reviews, traces, API keys.
+"""Compares the stores outside the log with the log: feedback, reviews, traces, API keys.
 
-In: a sound log, the stores. Out: findings: a signal, review or key that no entry made, that says otherwise
-than its entry, or that is gone; a trace that tells another story than its record. What was erased or has
-expired is not compared.
+In: a sound log, the stores. Out: findings: a signal, review or key that has no entry, differs from its
+entry, or is gone; a trace that differs from its record. Erased and expired data is not compared.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _OF_RECORD = {
     "final_returned": "shown_response",
     "failure_reason": "failure_reason",
 }
-"""A trace's field, and the record's that says the same."""
+"""Trace field -> the record field with the same content."""
 
 
 def feedback_differences(log: Log, store: FeedbackStore) -> Iterator[Finding]:
@@ -65,7 +64,7 @@ def feedback_differences(log: Log, store: FeedbackStore) -> Iterator[Finding]:
             for field in _REVIEW if name in reviews else _SIGNAL:
                 if _differs(said.get(field), found.get(field), erased):
                     yield Finding(FEEDBACK, seq, f"{name}: its {field} is not what was sealed")
-        elif found["timestamp"] > expired:  # else it may be one whose time is over
+        elif found["timestamp"] > expired:  # else it may have expired
             yield Finding(FEEDBACK, 0, f"{name} on {found['request_id']}: the log has no entry for it")
     standing = {*decided.values()}
     for name, (seq, body) in sealed.items():
@@ -74,7 +73,7 @@ def feedback_differences(log: Log, store: FeedbackStore) -> Iterator[Finding]:
 
 
 def _as_stored(body: Mapping[str, Any], log: Log) -> dict[str, Any]:
-    """The body of an entry in the words of the store."""
+    """An entry's body in the store's format."""
     said = dict(body)
     said["documents"] = [one["document_id"] for one in body["documents"]]
     if "outcome" in body:
@@ -86,10 +85,10 @@ def _as_stored(body: Mapping[str, Any], log: Log) -> dict[str, Any]:
 
 
 def _differs(sealed: object, stored: object, erased: bool) -> bool:
-    """Whether it is another value. What nobody can read any more is not compared, nor what is empty in the
-    store where somebody was ``erased``."""
+    """True if the values differ. Unreadable sealed values are not compared, nor, once anybody was ``erased``,
+    values that are empty in the store."""
     if isinstance(stored, dict) and isinstance(sealed, dict):
-        names = (stored.keys() | sealed.keys()) - {"reviewed"}  # who did stands once, as a pseudonym
+        names = (stored.keys() | sealed.keys()) - {"reviewed"}  # sealed only as the reviewer's pseudonym
         return any(_differs(sealed.get(name), stored.get(name), erased) for name in names)
     if isinstance(stored, list | tuple) and isinstance(sealed, list | tuple) and len(stored) == len(sealed):
         return any(_differs(one, other, erased) for one, other in zip(sealed, stored, strict=True))
@@ -105,13 +104,13 @@ def trace_differences(log: Log, traces: Traces, store: FeedbackStore) -> Iterato
         said = store.of_each([trace.request_id for trace in some])
         for trace in some:
             if trace.request_id in lacking:
-                continue  # whoever answered it was killed, or could not write
+                continue  # the process was killed, or could not write to the log
             entry = log.get(trace.request_id)
             if entry.body is None:
                 continue
             record = log.record(trace.request_id)
             fields = [*_otherwise(trace, record)]
-            # A flag stays when the time of its signal is over.
+            # A flag outlives its expired signal.
             if trace.timestamp > expired and trace.flags != flags_of(said.get(trace.request_id, ())):
                 fields.append("flags")
             if fields:

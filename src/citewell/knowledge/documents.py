@@ -1,7 +1,7 @@
-"""What changes the documents of a home, and the entry that each change leaves in its log.
+"""Changes to a home's documents, and the log entry for each change.
 
-In: the parts of a home; that somebody may do it was settled before. Out: reports, entries. Knows nothing
-about formats.
+In: the parts of a home; permissions were checked by the caller. Out: reports, entries. Knows nothing about
+formats.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 def refuse(paths: Sequence[object], document_id: object) -> None:
-    """Raises UsageError for what is no path, and for an id that is no name."""
+    """Raises UsageError for an invalid path or document id."""
     if not paths:
         raise UsageError("nothing to ingest", hint="name at least one file or folder")
     for path in paths:
-        # An empty one, as of a variable that is not set, would be the whole working folder.
+        # An empty path, as from an unset variable, would mean the whole working folder.
         if not isinstance(path, str | Path) or not str(path):
             raise UsageError(f"{path!r} is not a path", hint="pass each file or folder as its own argument")
     if document_id is not None and not (isinstance(document_id, str) and document_id.strip()):
@@ -42,8 +42,8 @@ def refuse(paths: Sequence[object], document_id: object) -> None:
 def ingest(
     parts: Assembly, paths: Sequence[Path], *, supersedes: Sequence[str], **options: Any
 ) -> IngestReport:
-    """See :func:`citewell.documents.ingesting.ingest`, which takes the ``options``; the log commits to the
-    text of everything that was read."""
+    """See :func:`citewell.documents.ingesting.ingest`, which takes ``options``; the log commits to the text
+    of everything read."""
     try:
         with ParsingWorker(parts.config.documents) as worker:
             report = ingesting.ingest(
@@ -57,7 +57,7 @@ def ingest(
                 **options,
             )
     except (KeyboardInterrupt, AbandonedError):
-        # What was read so far can be asked from now on, so the log commits to it like to any other.
+        # What was read so far is already searchable, so the log must commit to it.
         report = IngestReport(files=(), index_version=parts.index.version())
         seal_ingest(parts.log, parts.evidence, parts.index, report, paths)
         raise
@@ -68,7 +68,7 @@ def ingest(
 def ingest_documents(
     parts: Assembly, given: Iterable[Any], *, collection: str, sees: Callable[[Iterable[str]], bool]
 ) -> IngestReport:
-    """See :func:`citewell.documents.loading.ingest_documents`; sealed as files are."""
+    """See :func:`citewell.documents.loading.ingest_documents`; sealed like files."""
     report = loading.ingest_documents(
         given,
         evidence=parts.evidence,
@@ -84,7 +84,7 @@ def ingest_documents(
 
 
 def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
-    """The document and what was read from inside it, each with an entry of its own."""
+    """Withdraws the document and its attachments, with one entry each."""
     parts.seal_configuration()
     for name in _and_inside(parts, document_id):
         version = ingesting.withdraw(name, evidence=parts.evidence, index=parts.index, reason=reason)
@@ -99,7 +99,7 @@ def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> No
 
 
 def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -> None:
-    """The document and what was read from inside it, each with an entry of its own."""
+    """Sets the access list of the document and its attachments, with one entry each."""
     parts.seal_configuration()
     for name in _and_inside(parts, document_id):
         version = ingesting.share(name, acl, evidence=parts.evidence, index=parts.index)
@@ -108,8 +108,8 @@ def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -
 
 
 def _and_inside(parts: Assembly, document_id: str) -> list[str]:
-    """Its id behind those of what is attached to it, so that after an interruption none is more open than
-    it."""
+    """The ids of its attachments, then its own, so that after an interruption no attachment is more widely
+    readable."""
     inside = [
         entry.document_id
         for entry in parts.evidence.catalogue()

@@ -1,8 +1,8 @@
-"""The stores beside the log that hold people's words, and how each forgets them.
+"""The stores outside the log that hold personal text, and how each erases it.
 
-In: the parts of a home. Out: for each store, by name, what overwrites the words of a person and of the
-requests that were theirs, and says how many things that were. A store that is added to Citewell and keeps
-anybody's words belongs in here. Knows nothing about keys.
+In: the parts of a home. Out: for each store, by name, a function that overwrites a person's text and that
+of their requests and returns how many items it erased. Any new store that keeps personal text belongs
+here. Knows nothing about keys.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
 
 
 _ON_ITS_WAY = timedelta(minutes=10)
-"""After which a request that is in no log is not coming any more: its trace was kept, and then whoever
-answered it was killed, or could not write."""
+"""After this, a traced request missing from the log will not arrive: the process was killed, or could not
+write."""
 
 
 def forget_unsealed(traces: Traces, log: Log, now: datetime) -> None:
-    """Overwrites the traces to which no entry of the log leads."""
+    """Overwrites traces that have no log entry and are over ten minutes old."""
     if lacking := log.lacking(traces.before(written(now - _ON_ITS_WAY))):
         traces.forget(lacking)
 
 
 def stores_with_words(parts: Assembly, queries: Queries) -> dict[str, Forget]:
-    """Those of a home."""
+    """Store name -> erasing function."""
 
     def traces(person: str, requests: Collection[str]) -> int:
-        """Question and answer; also of requests that came to no entry, which may have been theirs."""
+        """Questions and answers, and requests without a log entry, which may have been theirs."""
         forget_unsealed(parts.traces, parts.log, parts.clock.now())
         return parts.traces.forget(requests)
 
     def feedback(person: str, requests: Collection[str]) -> int:
-        """What they said of answers, and what anybody said of theirs; the signals stay, so counts do."""
+        """Their feedback, and anybody's on their answers; the signals stay, so counts are unchanged."""
         session = session_in(person)
         return parts.feedback.forget("" if session else person, requests, session=session)
 
     def cases(person: str, requests: Collection[str]) -> int:
-        """Made of their questions by reviewers; ``citewell review --to FILE`` takes them out of FILE."""
+        """Review cases made from their questions; ``citewell review --to FILE`` removes them from FILE."""
         return parts.feedback.forget_cases(requests)
 
     def supplied(person: str, requests: Collection[str]) -> int:
-        """Texts that the person handed in as evidence and that nobody else's answer leans on."""
+        """Texts that the person supplied as evidence and that nobody else's answer cites."""
         own = set(requests)
         records = [parts.log.record(request) for request in own]
         named = {one.document_id for record in records for claim in record.claims for one in claim.citations}
-        # Sources that an answer of another system was checked against, cited or not.
+        # Sources against which an external answer was checked, cited or not.
         named |= {name for record in records for name in record.parameters.get("looked_into", ())}
         versions = {(name, version) for name in named for version in parts.evidence.versions(name)}
         gone = 0

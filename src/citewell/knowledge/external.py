@@ -1,8 +1,8 @@
-"""Answers that another system wrote: checked by this home's models, sealed in its log.
+"""Answers written by another system: checked by this home's models, sealed in its log.
 
-In: an answer as a vendor's response gives it, with the sources of its request. Out: a report; a record like
-that of an answer of ours, with the sources kept as caller-supplied evidence of that record alone. Knows
-nothing about who passes the answer on, or how.
+In: an answer from a vendor's response, with the sources of its request. Out: a report; a record like that
+of a Citewell answer, with the sources kept as caller-supplied evidence of that record alone. Knows nothing
+about who passes the answer on, or how.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _NOT_OURS = Measure(value=None, n=0, note="another system's: not measured")
 
 
 class Outcome(Record, frozen=True, kw_only=True):
-    """What a check came to. ``unchecked`` is why there was none; ``shown`` what left, "" where nothing
-    did."""
+    """The result of a check. ``unchecked`` says why there was none; ``shown`` is the text passed on, "" for
+    none."""
 
     request_id: str
     status: Status
@@ -58,8 +58,7 @@ class Outcome(Record, frozen=True, kw_only=True):
 
 
 def check(parts: Assembly, answered: Answered, request_id: str) -> Outcome:
-    """Checks ``answered``; nothing is kept. Raises what :func:`citewell.answering.verifying.verify`
-    raises."""
+    """Checks ``answered`` and stores nothing. Raises as :func:`citewell.answering.verifying.verify` does."""
     from citewell.answering.verifying import verify
 
     reason = (
@@ -102,8 +101,8 @@ def unchecked(request_id: str, reason: str, notes: tuple[str, ...] = ()) -> Outc
 def seal(
     parts: Assembly, answered: Answered, outcome: Outcome, *, user: str, model: str, about: dict[str, Any]
 ) -> None:
-    """Durable when this returns: the sources, then the record under ``outcome.request_id``, then its trace.
-    ``about`` says how the answer was passed on. Raises LogError, EvidenceError."""
+    """Stores the sources, then the record under ``outcome.request_id``, durably, then its trace. ``about``
+    says how the answer was passed on. Raises LogError, EvidenceError."""
     parts.seal_configuration()
     name = outcome.request_id
     for source in answered.sources:
@@ -134,7 +133,7 @@ def seal(
 
 
 def _of_record(claim: Claim, name: str) -> Claim:
-    """Its citations by the ids that the evidence store has the sources under."""
+    """The claim, citing sources by their ids in the evidence store."""
     citations = tuple(
         msgspec.structs.replace(citation, document_id=f"{name}/{citation.document_id}")
         if citation.document_version
@@ -145,7 +144,7 @@ def _of_record(claim: Claim, name: str) -> Claim:
 
 
 def _confidence(parts: Assembly, outcome: Outcome) -> ConfidenceReport:
-    """Never ANSWER: whether the answer is complete was not measured."""
+    """The decision is never ANSWER, as completeness was not measured."""
     known = [claim.verdict.support for claim in outcome.claims if claim.verdict.support is not None]
     maker = parts.entailer.maker.name if outcome.claims else ""
     mean = sum(known) / len(known) if known else None

@@ -1,9 +1,9 @@
 """A home and what can be done with it: the object behind ``citewell.open``.
 
-In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
-read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
+In: files and questions. Out: reports, answers, records. Every change to the home, and every read of the
+log's contents, leaves an entry in its audit log. To a caller, what they may not see does not exist
 (:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. Long because it is the
-whole Python interface; each method hands on to the part that does the work.
+whole Python interface; each method delegates to the part that does the work.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 
 class KnowledgeBase:
-    """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for somebody else. May
-    be shared between threads; a context manager closes its stores."""
+    """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for another caller.
+    Thread-safe; as a context manager it closes its stores."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._parts = assembly
@@ -56,10 +56,10 @@ class KnowledgeBase:
         self.caller = OWNER
 
     def as_(self, caller: Caller) -> KnowledgeBase:
-        """The same home, limited to what ``caller`` may see and do; costs nothing, so make one a request.
+        """The same home, limited to what ``caller`` may see and do; cheap, so make one per request.
 
-        A document or record that they may not see behaves as one that does not exist: same error, same words.
-        Raises AccessError from whatever their roles do not allow. Closing it closes nothing.
+        A document or record that they may not see behaves as if it did not exist, down to the error message.
+        Methods that their roles do not allow raise AccessError. Closing it closes nothing.
         """
         other = copy.copy(self)
         other.caller, other._auditing = caller, None
@@ -85,7 +85,7 @@ class KnowledgeBase:
 
     @property
     def parts(self) -> Assembly:
-        """What this home is made of: for evaluation, which changes one part and keeps the others."""
+        """The home's parts, for evaluation, which replaces one and keeps the others."""
         self.caller.must(Role.ADMIN, to="use the home's internal parts")
         return self._parts
 
@@ -102,9 +102,9 @@ class KnowledgeBase:
         """Brings the knowledge base up to date with files and folders; see
         :func:`citewell.documents.ingesting.ingest`.
 
-        A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError for
-        what is no path or id and when another ingest is writing, AccessError when the caller may not, or
-        would not see what comes in, AbandonedError once ``gone`` says why nobody waits for it any more.
+        An unreadable file is reported with its remedy and the others continue. Raises UsageError for an
+        invalid path or id, or while another ingest is writing; AccessError when the caller may not ingest or
+        could not see the result; AbandonedError once ``gone`` returns why nobody is waiting any more.
         """
         from citewell.knowledge.documents import ingest, refuse
 
@@ -129,10 +129,10 @@ class KnowledgeBase:
     def ingest_documents(self, documents: Iterable[Any], *, collection: str = "") -> IngestReport:
         """Brings the knowledge base up to date with documents of a LangChain, LlamaIndex or Haystack loader.
 
-        Their id is ``source`` (or ``url``, ``file_path``) of the metadata with its page, else their own;
-        ``title``, ``published_at``, ``acl`` and ``tags`` of the metadata are kept. With ``collection``, which
-        becomes a tag and the beginning of their ids, documents of an earlier call that are no longer among
-        them are withdrawn. Raises UsageError for what is no document, AccessError as :meth:`ingest`.
+        The id is ``source`` (or ``url``, ``file_path``) from the metadata with its page, else the document's
+        own; ``title``, ``published_at``, ``acl`` and ``tags`` from the metadata are kept. ``collection``
+        becomes a tag and the id prefix; its documents from earlier calls that are now missing are withdrawn.
+        Raises UsageError for objects that are not documents, AccessError as :meth:`ingest` does.
         """
         from citewell.knowledge.documents import ingest_documents
 
@@ -142,15 +142,15 @@ class KnowledgeBase:
         return ingest_documents(self._parts, documents, collection=collection, sees=self.caller.sees)
 
     def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
-        """These, once it is sure that the caller may see each: it is not told which exist. Raises
-        EvidenceError."""
+        """The ids, if the caller may see each document. Raises EvidenceError, the same for a hidden document
+        as for a missing one."""
         for document_id in texts("supersedes", document_ids):
             self.document(document_id)
         return tuple(document_ids)
 
     def superseded(self, document_id: str) -> tuple[Supersession, ...]:
-        """What of this document is not in force, was not or will not be, as documents that the caller may see
-        say."""
+        """Parts of this document not in force in the past, now or in the future, according to documents that
+        the caller may see."""
         from citewell.documents.supersession import superseded
 
         seen = self.visibility.document
@@ -158,11 +158,10 @@ class KnowledgeBase:
         return tuple(one for one in found if not one.by or seen(one.by))
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
-        """As :meth:`ask`, told while it is made: claims appear as provisional, and are confirmed or
-        withdrawn.
+        """Streams :meth:`ask`: claims arrive as provisional and are then confirmed or withdrawn.
 
-        The last event is ``done`` with the Answer; errors are raised as :meth:`ask` raises them. Whoever
-        stops listening does not stop the request: it is answered and sealed.
+        The last event is ``done`` with the Answer; errors are raised as in :meth:`ask`. A listener who leaves
+        does not stop the request: it is answered and sealed.
         """
         from citewell.answering.streaming import told_by
 
@@ -188,20 +187,19 @@ class KnowledgeBase:
         request_id: str = "",
         gone: Callable[[], str] = lambda: "",
     ) -> Answer:
-        """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
-        once ``gone`` says why nobody waits for it any more, it ends at its next stage, or run of a model;
-        ``request_id`` is one
-        of :func:`citewell.core.identity.request_id`, drawn here when empty.
+        """Answers a question; the record is durable when this returns. ``tell`` receives progress events;
+        once ``gone`` returns why nobody is waiting any more, the request ends at its next stage or model run;
+        ``request_id`` is one from :func:`citewell.core.identity.request_id`, generated when empty.
 
-        ``as_of`` is the ISO date whose law is asked: what was superseded later counts, what was not in force
-        yet does not. Empty, it is today, or the end of a past period that the question names.
+        ``as_of`` is the ISO date whose law applies: statements superseded later count, those not yet in force
+        do not. If empty, it is today, or the end of a past period named in the question.
 
-        ``user`` and ``groups`` are the caller's own when not given; ``groups`` may narrow them. The owner
-        says both: without groups a question of theirs looks into what carries no access list.
+        ``user`` and ``groups`` default to the caller's own; ``groups`` may only narrow them. The owner gives
+        both: without groups, their question searches only documents without an access list.
 
-        Raises UsageError for a question or option that cannot be used, AccessError for one in another's name,
-        LogError when the record could not be sealed, and whatever a stage raised, AbandonedError too, after
-        sealing that it did.
+        Raises UsageError for an unusable question or option, AccessError for asking in another's name,
+        LogError when the record could not be sealed, and whatever a stage raised, including AbandonedError,
+        after sealing the failure.
         """
         from citewell.answering.journal import Ask, refuse
 
@@ -224,7 +222,7 @@ class KnowledgeBase:
         return self._with_receipt(answer)
 
     def _with_receipt(self, answer: Answer) -> Answer:
-        """Whoever got an answer may have its receipt, also without a name."""
+        """The answer with access to its receipt, which even an unnamed asker may have."""
         return answer.issued_by(partial(self._opened.audit.receipt, reader=self.caller.user))
 
     def search(
@@ -238,9 +236,9 @@ class KnowledgeBase:
         since: str | None = None,
         tag: str | None = None,
     ) -> tuple[Passage, ...]:
-        """The passages for ``query``, best first, before the threshold, each marked ``relevant`` or not.
+        """The passages for ``query``, best first, before thresholding, each marked ``relevant`` or not.
 
-        ``groups`` as in :meth:`ask`. Raises UsageError for a query or option that cannot be used.
+        ``groups`` as in :meth:`ask`. Raises UsageError for an unusable query or option.
         """
         from citewell.answering.journal import Ask, refuse
 
@@ -253,7 +251,7 @@ class KnowledgeBase:
         return [entry for entry in self._there.evidence.catalogue() if self.caller.sees(entry.acl)]
 
     def document(self, document_id: str, version: str = "") -> Document:
-        """One version, the newest when none is named. Raises EvidenceError when it is not there."""
+        """One version, by default the newest. Raises EvidenceError when it does not exist."""
         from citewell.documents.evidence.catalogue import absent
 
         evidence, seen = self._there.evidence, self.visibility.document(document_id)
@@ -272,13 +270,13 @@ class KnowledgeBase:
         return self._there.evidence.versions(document_id) if self.visibility.document(document_id) else []
 
     def failures(self) -> tuple[FileOutcome, ...]:
-        """Files that could not be read when they were last offered, with the remedy; for admins alone, as a
-        file that became no document has no access list."""
+        """Files whose last ingest failed, with the remedy; only for admins, as a file without a document has
+        no access list."""
         self.caller.must(Role.ADMIN, to="see which files failed")
         return failures(self._there.log)
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
-        """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""
+        """Keeps a document as evidence but stops retrieving it. Raises EvidenceError if it is unknown."""
         from citewell.knowledge.documents import withdraw
 
         self.caller.must(Role.CURATOR, to="withdraw a document")
@@ -286,11 +284,10 @@ class KnowledgeBase:
         withdraw(self._parts, document_id, reason=reason, user=self.caller.name(user))
 
     def share(self, document_id: str, acl: Sequence[str], *, user: str = "") -> None:
-        """Replaces a document's access list (empty: everybody), for every version and every record that names
-        it.
+        """Replaces a document's access list (empty: everybody) for all versions and all records naming it.
 
-        Raises EvidenceError for an unknown one, AccessError when the caller would not see it afterwards,
-        UsageError when an ingest is writing.
+        Raises EvidenceError for an unknown document, AccessError when the caller could not see it afterwards,
+        UsageError while an ingest is writing.
         """
         from citewell.knowledge.documents import share
 
@@ -309,11 +306,11 @@ class KnowledgeBase:
         claim: int | None = None,
         meta: Mapping[str, str] | None = None,
     ) -> Feedback:
-        """What somebody did with an answer: sealed, kept beside its trace, raised as its flag.
+        """Records feedback on an answer: seals it, stores it, and flags the trace.
 
-        ``signal`` is a :class:`citewell.knowledge.feedback.Signal`; ``claim`` counts from 1; ``meta`` says
-        more, as
-        ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
+        ``signal`` is a :class:`citewell.knowledge.feedback.Signal`; ``claim`` counts from 1; ``meta`` adds
+        detail, such as ``{"because": "..."}``. Repeats are kept once. Raises UsageError for an unknown
+        request, signal or claim.
         """
         parts = self._there
         if not self.caller.unrestricted:
@@ -323,30 +320,30 @@ class KnowledgeBase:
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
 
     def said_of(self, request_id: str) -> tuple[Feedback, ...]:
-        """What the caller themselves said of an answer, as it stands, oldest first."""
+        """The caller's own current feedback on an answer, oldest first."""
         said = standing(self._there.feedback.of(request_id))
         return tuple(one for one in said if one.found_by == USER and one.user == self.caller.user)
 
     def trace(self, session_id: str) -> list[Trace]:
-        """What happened in a session, oldest first, read on record; empty for one that is not known."""
+        """The traces of a session, oldest first; the read is logged. Empty for an unknown session."""
         found = self.visibility.traces(self._there.traces.session(session_id))
         if found:
             seen = [{"request_id": trace.request_id} for trace in found]
-            # The read must not outlive the erasure of whose session it is.
+            # The logged read must not outlive the erasure of the session's user.
             blinded = self._parts.log.keys.blind(session_id)
             self.audit.note_read({"trace": blinded, "seen": seen}, "", len(found))
         return found
 
     @property
     def log(self) -> LogKeeping:
-        """The log kept honest: check, checkpoints, witnesses, proofs, keys."""
+        """Integrity of the log: check, checkpoints, witnesses, proofs, keys."""
         from citewell.knowledge.logkeeping import LogKeeping
 
         return LogKeeping(self._parts, self.caller)
 
     @property
     def audit(self) -> Auditing:
-        """The log put to use: questions, receipts, recheck, recall, replay, expiry, erasure."""
+        """Use of the log: queries, receipts, recheck, recall, replay, expiry, erasure."""
         parts = self._there
         if self._auditing is None:
             from citewell.knowledge.auditing import Auditing
@@ -356,19 +353,19 @@ class KnowledgeBase:
         return self._auditing
 
     def answer(self, request_id: str) -> Answer:
-        """A past answer again, read on record. Raises UsageError when there is none."""
+        """A past answer; the read is logged. Raises UsageError when there is none."""
         return self.answer_of(self.audit.record(request_id))
 
     def answer_of(self, record: AuditRecord) -> Answer:
-        """The answer of a record that was read; see
+        """The answer of a record already read; see
         :func:`citewell.knowledge.revisiting.recounting.answer_of`."""
         from citewell.knowledge.revisiting.recounting import answer_of
 
         return answer_of(self._parts, record).issued_by(self.audit.receipt)
 
     def verify_line(self, line: str | bytes, *, gone: Callable[[], str] = lambda: "") -> bytes:
-        """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept. Raises
-        AbandonedError once ``gone`` says why nobody waits for it any more."""
+        """Verifies one line of ``citewell verify --jsonl`` with this home's models and stores nothing. Raises
+        AbandonedError once ``gone`` returns why nobody is waiting any more."""
         from citewell.answering.verifying import verify_json_line
 
         parts = self._parts
@@ -382,8 +379,8 @@ class KnowledgeBase:
             )
 
     def warm(self) -> None:
-        """Makes every part of the pass now rather than for the first who asks; the index is opened while the
-        models are loaded. Raises what a part raises."""
+        """Builds every part for answering now instead of on the first question, opening the index while the
+        models load. Raises what a part raises."""
         parts = self._there
         with ThreadPoolExecutor(1) as beside:
             index = beside.submit(lambda: parts.index)
@@ -393,11 +390,11 @@ class KnowledgeBase:
 
     @property
     def entailer(self) -> Entailer:
-        """Who verifies."""
+        """The entailment model that verifies claims."""
         return self._parts.entailer
 
     def card_state(self) -> CardState:
-        """The calibration card in use, and whether what it was made for is what is in use today."""
+        """The calibration card in use, and whether it still matches what is in use."""
         return self._there.card_state()
 
     def today(self) -> Today:
@@ -406,13 +403,13 @@ class KnowledgeBase:
         return self._there.today()
 
     def under(self, config: Config) -> KnowledgeBase:
-        """The same home, stores and models under other settings and no card, to try them: close neither it
-        nor what it gives."""
+        """The same home, stores and models under trial settings and without a card. Do not close it or
+        anything obtained from it."""
         self.caller.must(Role.ADMIN, to="try other settings")
         return KnowledgeBase(self._parts.under(config)).as_(self.caller)
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
-        """The record that an ask would seal; nothing is sealed, traced or told."""
+        """The record that :meth:`ask` would seal; nothing is sealed, traced or escalated."""
         from citewell.answering.journal import Ask, refuse
 
         ask = Ask(question=question, filters=self._filters(groups))
@@ -421,13 +418,13 @@ class KnowledgeBase:
 
     @property
     def review(self) -> Reviewing:
-        """What went wrong, for people to look at: the queue, its patterns, cases made of it."""
+        """Human review of failed and flagged answers: the queue, its patterns, and cases made from it."""
         from citewell.knowledge.reviewing import Reviewing
 
         return Reviewing(self._parts, self.audit, self.caller)
 
     def now(self) -> datetime:
-        """By the clock that stamps the records."""
+        """The time by the clock that stamps the records, in UTC."""
         return self._parts.clock.now().astimezone(UTC)
 
     def close(self) -> None:
@@ -445,8 +442,8 @@ class KnowledgeBase:
         self.close()
 
     def _pass_for(self, ask: Ask) -> Answering:
-        """The pass, limited to what the caller may see. When a part of it cannot be made (weights, index),
-        that is on record like any error, then raised."""
+        """The answering pipeline, limited to what the caller may see. If a part cannot be built (weights,
+        index), the error is sealed like any other, then raised."""
         from citewell.answering.journal import Journal
         from citewell.core.environment import environment
         from citewell.knowledge.visibility import VisibleTraces
@@ -479,7 +476,7 @@ class KnowledgeBase:
         if document is not None:
             acl = parts.evidence.access([document]).get(document)
             if acl is None or not (held is None or not acl or set(acl) & set(held)):
-                # One answer for what is not there and what those groups may not see.
+                # The same error for a missing document and one those groups may not see.
                 raise UsageError(
                     "there is no document with that id to ask, or the asker may not see it",
                     hint="check the id (`citewell documents list`) and the asker's groups",

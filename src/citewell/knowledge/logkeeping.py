@@ -1,7 +1,7 @@
-"""A home's log, kept honest: checked, published, proven, its keys changed and restored.
+"""Integrity of a home's log: checks, publication, proofs, and key rotation and recovery.
 
-In: the parts of a home. Out: reports, checkpoints, proofs. Shows no contents, so nothing here is a read; who
-may not see all of it learns no names from it. Knows nothing about what the entries mean:
+In: the parts of a home. Out: reports, checkpoints, proofs. Shows no contents, so nothing here is logged as a
+read; restricted callers learn no names from it. Knows nothing about what the entries mean:
 :mod:`citewell.knowledge.auditing` does.
 """
 
@@ -36,7 +36,7 @@ _SOUND = ("evidence", "prompt", "signature", "subject")
 
 
 class _NotCompared(Exception):
-    """Why something was not compared."""
+    """Carries the reason why a store was not compared."""
 
 
 class LogKeeping:
@@ -48,11 +48,11 @@ class LogKeeping:
     def check(
         self, *, outside: Sequence[str] = (), key: str = "", api_keys: Sequence[Key] | None = None
     ) -> CheckReport:
-        """Derives the log again, with the stored evidence and the prompt files of this release.
+        """Recomputes the log and compares it with the stored evidence and this release's prompt files.
 
-        ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
-        the home when empty), ``api_keys`` those that open the server, where they are at hand. Changes
-        nothing; on a connection of its own, so that others read meanwhile.
+        ``outside`` are checkpoints kept by third parties, ``key`` the published keys, one per line (when
+        empty, the home's own), ``api_keys`` the server's API keys, if available. Read-only, on its own
+        connection, so that others can read meanwhile.
         """
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
@@ -77,11 +77,11 @@ class LogKeeping:
         return SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
 
     def size(self) -> int:
-        """Entries in the log, whoever's they are."""
+        """The number of entries in the log, whoever they concern."""
         return self._log(Role.AUDITOR, to="see how long the log is").size()
 
     def checkpoint(self) -> str:
-        """The newest signed checkpoint: what an outsider keeps."""
+        """The newest signed checkpoint, for third parties to keep."""
         return self._log(Role.AUDITOR, to="see checkpoints").checkpoint()
 
     def publish(self) -> tuple[Publication, ...]:
@@ -91,7 +91,7 @@ class LogKeeping:
         return publisher.publish() if publisher is not None else ()
 
     def prove(self, request_id: str) -> Proof:
-        """That the entry of a request is in the tree of the newest checkpoint. Raises UsageError."""
+        """Inclusion proof of a request's entry in the tree of the newest checkpoint. Raises UsageError."""
         self._parts.must_be_there()
         log = self._parts.log
         if not self._caller.unrestricted:
@@ -99,39 +99,39 @@ class LogKeeping:
         return log.prove(log.get(request_id).seq)
 
     def prove_growth(self, kept: str) -> Growth:
-        """That the log only added to what the checkpoint ``kept`` signed. Raises UsageError,
-        LogIntegrityError when it did not."""
+        """Consistency proof that the log has only grown since checkpoint ``kept``. Raises UsageError, and
+        LogIntegrityError if it has not."""
         return self._log(Role.AUDITOR, to="prove that the log only grew").grew_from(kept)
 
     def rotate_key(self, reason: str = "") -> str:
-        """A new signing key, signed over by the old one; the new public key, to be published."""
+        """Makes a new signing key, signed by the old one; returns the new public key, to be published."""
         return self._log(Role.ADMIN, to="change keys").hand_over(reason)
 
     def replace_lost_key(self, reason: str) -> str:
-        """A new signing key where the old one is gone. Raises UsageError while it is there."""
+        """Makes a new signing key when the old one is lost. Raises UsageError if it is not."""
         return self._log(Role.ADMIN, to="change keys").replace_lost_key(reason)
 
     def restore_keys(self, folder: str | Path) -> bool:
-        """Brings missing keys back from a backup; people whom the log says were erased stay so. False where
-        the key that signs is still missing: the backup is older than its last change."""
+        """Restores missing keys from a backup; erased people stay erased. False if the signing key is still
+        missing, because the backup predates its last rotation."""
         return self._log(Role.ADMIN, to="change keys").restore_keys(Path(folder))
 
     @property
     def keys(self) -> FolderKeys:
-        """Where the keys of people and the signing key are."""
+        """The store of personal keys and the signing key."""
         self._caller.must(Role.ADMIN, to="use keys")
         return self._parts.keys
 
     def published_keys(self) -> str:
-        """The public keys, one a line, oldest first, a retired one with the size up to which it counts."""
+        """The public keys, one per line, oldest first; a retired key with the size up to which it counts."""
         return self._log(Role.ADMIN, to="use keys").published()
 
     def seal_key(self, key: Key, outcome: str) -> None:
-        """An entry of an API key that is made or revoked."""
+        """Seals an entry for an API key that is created or revoked."""
         seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
 
     def had_api_keys(self) -> bool:
-        """Whether a key that opens the server was ever made, by the log. Raises LogError."""
+        """True if, by the log, an API key was ever created. Raises LogError."""
         return self._log(Role.ADMIN, to="ask for keys").latest(EntryKind.ACCESS) is not None
 
     def _log(self, role: Role, *, to: str) -> Log:
@@ -140,7 +140,7 @@ class LogKeeping:
         return self._parts.log
 
     def _compared(self, log: Log, report: CheckReport, api_keys: Sequence[Key] | None) -> CheckReport:
-        """``report``, with what the home's other stores say otherwise than the log."""
+        """``report`` plus differences between the log and the home's other stores."""
         notes, parts = list(report.notes), self._parts
         stores: tuple[tuple[str, str, Callable[[], Iterable[Finding]]], ...] = (
             ("search tables", "side-table", lambda: self._tables(log)),
@@ -198,8 +198,8 @@ class LogKeeping:
         return consistency.key_differences(log, keys)
 
     def _index(self, log: Log | None, notes: list[str]) -> Iterator[Finding]:
-        """Where the published index says otherwise than the evidence gives, or, where the ``log`` is sound,
-        has other vectors than were sealed."""
+        """Differences between the published index and the evidence and, given a sound ``log``, between its
+        vectors and the sealed ones."""
         from citewell.documents.agreement import HINT, index_findings
         from citewell.documents.evidence.catalogue import INDEXED
 
@@ -220,14 +220,14 @@ class LogKeeping:
                 yield Finding("index", 0, f"{one}; {HINT}")
         except AbandonedError:
             raise
-        except (IndexMismatchError, ModelError) as error:  # the configuration's; asking says so too
+        except (IndexMismatchError, ModelError) as error:  # a configuration fault; asking reports it too
             raise _NotCompared(str(error)) from error
         except (CitewellError, ValueError, LookupError, TypeError, RuntimeError, OSError) as error:
             yield Finding("index", 0, f"it cannot be compared: {error}; {HINT}")
 
     def _without_names(self, report: CheckReport) -> CheckReport:
-        """Findings name requests and documents, whoever's they are: who may not see all of it learns what
-        kinds of tampering were found and where."""
+        """Findings name other people's requests and documents, so restricted callers learn only the kind and
+        place of each."""
         if self._caller.unrestricted:
             return report
         findings = tuple(

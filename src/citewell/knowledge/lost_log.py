@@ -1,7 +1,7 @@
-"""Whether a home had a log before: then a new one does not begin in silence in its place.
+"""Refuses to start a new log silently in a home that already had one.
 
-In: a home's folder and the folder of its keys. Out: nothing, or a LogError that names what is left of the
-past. Knows nothing about entries.
+In: a home's folder and its keys folder. Out: nothing, or a LogError that names the remains of the old log.
+Knows nothing about entries.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _HINT = (
 
 
 def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
-    """Raises LogError for a ``log`` that is not there, or empty, in a home that had one: its signing key, the
-    tables for questions or documents are left of it."""
+    """Raises LogError for a missing or empty ``log`` in a home that had one, as its keys, search tables or
+    documents show."""
     there = log.exists()
     left = [path.name for path in (keys / SIGNING, keys / NEXT, keys / PUBLISHED, tables) if path.exists()]
     documents = _first(home / "evidence.sqlite", "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1")
@@ -38,7 +38,7 @@ def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
 
 
 def _first(path: Path, statement: str) -> object:
-    """The first row; None where there is none, or what is there is no such file: whoever opens it says so."""
+    """The first row; None if there is none or the file is unreadable, which its own opener reports."""
     if not path.is_file():
         return None
     with (

@@ -1,7 +1,6 @@
-"""The two ways in: ``citewell.open`` for a home, ``citewell.verify`` without one.
+"""The two entry points: ``citewell.open`` for a home, ``citewell.verify`` without one.
 
-In: a folder; or an answer and its sources. Out: a KnowledgeBase; a report. Imports nothing heavy before it is
-called.
+In: a folder; or an answer and its sources. Out: a KnowledgeBase; a report. Defers heavy imports until called.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
-    """The knowledge base in the folder ``home``; the first ingest makes it.
+    """The knowledge base in the folder ``home``, which the first ingest creates.
 
-    ``config`` replaces ``home/citewell.toml`` and the environment. Raises ConfigError for a key or value that
-    cannot be used, SameModelError when the generator would verify itself.
+    ``config`` replaces ``home/citewell.toml`` and the environment. Raises ConfigError for an invalid key or
+    value, SameModelError when the generator would verify itself.
     """
     if "://" in str(home):
         raise ConfigError(
@@ -44,8 +43,9 @@ def verify(
     settings: Verification | None = None,
     one_claim: bool = False,
 ) -> VerifyReport:
-    """Any answer against any sources, without a home; see :func:`citewell.answering.verifying.verify`."""
-    # Imported on first use: its word lists and patterns take longer than `import citewell` may.
+    """Verifies any answer against any sources, without a home; see
+    :func:`citewell.answering.verifying.verify`."""
+    # Imported on first use: its word lists and patterns are too slow for `import citewell`.
     from citewell.answering import verifying
 
     return verifying.verify(

@@ -1,9 +1,9 @@
-"""From what went wrong to what is tested: the review queue, and what people decide about it.
+"""The review queue, in which people turn failed answers into test cases.
 
-In: records that failed or that somebody flagged. Out: a queue, its patterns, and cases that a person
-accepted, corrected or dismissed; every decision is an entry of the log. The queue is read from the log each
-time: what expired or was erased is in none. Nothing here is read by retrieval, gate or writer: a decision
-changes what is tested, never by itself what is answered.
+In: records that failed or were flagged. Out: a queue, its patterns, and cases that a person accepted,
+corrected or dismissed; every decision is a log entry. The queue is read from the log each time, so it never
+holds anything expired or erased. Retrieval, gate and writer read nothing here: a decision changes what is
+tested, not what is answered.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from citewell.knowledge.auditing import Auditing
 
 MOST = 1_000
-"""Answers that are looked at, newest first; more than people can review."""
+"""Maximum answers considered, newest first; more than people can review."""
 STATES = (OPEN, ACCEPTED, DISMISSED)
 ALL = "all"
 _PAGE = 100
 
 
 class QueuePage(Record, frozen=True, kw_only=True):
-    """``total`` items fit; ``next`` is "" on the last page. ``complete`` is False when only the newest
-    thousand answers were looked at."""
+    """A page of ``total`` matching items; ``next`` is "" on the last. ``complete`` is False when only the
+    newest thousand answers were considered."""
 
     items: tuple[QueueItem, ...]
     total: int
@@ -56,7 +56,7 @@ class QueuePage(Record, frozen=True, kw_only=True):
 
 
 class Shown(Record, frozen=True, kw_only=True):
-    """One answer with all that is known of it; ``case`` is what a reviewer made of it."""
+    """One answer with all that is known about it; ``case`` is the one a reviewer made from it."""
 
     item: QueueItem
     record: AuditRecord
@@ -64,8 +64,8 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class Written(Record, frozen=True, kw_only=True):
-    """What became of a case file: lines ``added``, cases ``already`` there, lines ``changed`` because their
-    case was decided anew, lines ``removed`` because it was dismissed since or its asker erased."""
+    """Changes to a case file: lines ``added``, cases ``already`` there, lines ``changed`` by a new decision,
+    lines ``removed`` because the case was dismissed or reopened, or its asker erased."""
 
     path: str
     added: int
@@ -77,15 +77,15 @@ class Written(Record, frozen=True, kw_only=True):
 class Reviewing:
     """Made by :attr:`citewell.knowledge.home.KnowledgeBase.review`.
 
-    For curators and auditors, who see the answers all of whose documents they may see: another one does not
-    exist for them. They read and decide under their own name. Raises AccessError for anybody else.
+    For curators and auditors; answers naming a document that they may not see do not exist for them. They
+    read and decide under their own name. Raises AccessError for anybody else.
     """
 
     def __init__(self, parts: Assembly, auditing: Auditing, caller: Caller = OWNER) -> None:
         self._parts, self._auditing, self._caller = parts, auditing, caller
         self._visibility = auditing.visibility
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def queue(
         self,
@@ -98,10 +98,10 @@ class Reviewing:
         cursor: str = "",
         reader: str = "",
     ) -> QueuePage:
-        """A page of answers to look at, newest first; on record as a read.
+        """A page of answers to review, newest first; logged as a read.
 
-        ``cause`` is a signal or a failure, ``since`` as the log writes times. Raises UsageError for a state
-        there is none of.
+        ``cause`` is a signal or a failure, ``since`` a time in the log's format. Raises UsageError for an
+        unknown state, or an invalid limit or cursor.
         """
         self._refuse()
         if not 1 <= limit <= MOST:
@@ -129,7 +129,7 @@ class Reviewing:
     def groups(
         self, *, by: str = "cause", state: str = OPEN, since: str = "", reader: str = ""
     ) -> tuple[Group, ...]:
-        """The patterns of the queue, largest first; on record as a read."""
+        """The patterns in the queue, largest first; logged as a read."""
         self._refuse()
         if by not in BY:
             raise UsageError(f"cannot group by {by!r}", hint=f"use one of {', '.join(BY)}")
@@ -138,7 +138,7 @@ class Reviewing:
         return grouped(items, by)
 
     def show(self, request_id: str, *, reader: str = "") -> Shown:
-        """One answer, flagged or not; on record as a read. Raises UsageError when there is none."""
+        """One answer, flagged or not; logged as a read. Raises UsageError when there is none."""
         record = self._record(request_id)
         self._auditing.note_read({"show": request_id}, reader, 1)
         review = self._parts.feedback.reviews().get(request_id)
@@ -158,11 +158,11 @@ class Reviewing:
         abstain: str = "",
         tags: Sequence[str] = (),
     ) -> Case:
-        """Makes a reviewed case of an answer and seals that; one decided before is decided anew.
+        """Makes a reviewed case from an answer and seals the decision, replacing any earlier one.
 
-        Without ``spans`` and ``abstain`` the spans are those that the answer cites for its verified claims.
-        ``spans`` must stand in the document versions that were cited, or in the newest: what is kept is the
-        document's own text. ``question`` says it anew where it cannot stand alone. Raises UsageError.
+        Without ``spans`` and ``abstain``, uses the spans cited for the answer's verified claims. ``spans``
+        must occur in a cited version of their document, or else in any other; the document's own text is
+        kept. ``question`` rewords one that cannot stand alone. Raises UsageError.
         """
         record, reviewer = self._decidable(request_id, reviewer)
         if abstain and (spans or expected):
@@ -193,39 +193,38 @@ class Reviewing:
         return case
 
     def dismiss(self, request_id: str, *, reviewer: str = "", reason: str) -> None:
-        """Nothing to learn from it, and why; sealed. Raises UsageError without a reason."""
+        """Dismisses an answer with nothing to learn from; sealed. Raises UsageError without a reason."""
         if not reason.strip():
             raise UsageError("a dismissal needs a reason", hint="say why nothing needs to change")
         record, reviewer = self._decidable(request_id, reviewer)
         self._decide(record, reviewer, DISMISSED, reason=reason)
 
     def reopen(self, request_id: str, *, reviewer: str = "") -> None:
-        """Takes a decision back: the answer waits again, and its case is none. Sealed."""
+        """Revokes a decision: the answer is open again and has no case. Sealed."""
         record, reviewer = self._decidable(request_id, reviewer)
         self._decide(record, reviewer, OPEN)
 
     def cases(self) -> tuple[Case, ...]:
-        """Those accepted, oldest decision first; none whose asker was erased."""
+        """The accepted cases, oldest decision first, except those whose asker was erased."""
         self._refuse()
         cases = (one.case for one in self._parts.feedback.reviews().values() if one.case is not None)
         return tuple(case for case in cases if self._visibility.may(case.id, review=True))
 
     def write(self, path: str | Path) -> Written:
-        """Adds the accepted cases to a case file, each once and as it was last decided, and takes out those
-        that are none any more.
+        """Updates a case file: each accepted case once, as last decided; cases since revoked are removed.
 
-        Lines of others are left as they are. Raises UsageError for a file whose lines are no cases,
-        AccessError for anybody but an admin: it is a file of the machine.
+        Other lines are left unchanged. Raises UsageError for a file whose lines are not cases, AccessError
+        for non-admins, since it writes to the server's disk.
         """
         self._caller.must(Role.ADMIN, to="write case files")
         cases = {one.id: one for one in self.cases()}
         gone = self._parts.feedback.reviews().keys() - cases.keys()
         return write_cases(Path(path), cases, gone)
 
-    # --- inside -----------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------
 
     def _items(self, state: str, since: str) -> tuple[list[QueueItem], bool]:
-        """Everything in ``state``, newest first; and whether nothing older was left out."""
+        """(items in ``state``, newest first; whether no older answers were left out)."""
         if state not in (*STATES, ALL):
             raise UsageError(f"unknown state {state!r}", hint=f"use one of {', '.join((*STATES, ALL))}")
         records = list(islice(self._records(since), MOST + 1))
@@ -263,12 +262,12 @@ class Reviewing:
         self._caller.must(Role.CURATOR, Role.AUDITOR, to="review answers")
 
     def _record(self, request_id: str) -> AuditRecord:
-        """Raises UsageError where there is none that the caller may see."""
+        """The record. Raises UsageError if there is none that the caller may see."""
         self._refuse()
         return self._visibility.request(request_id, review=True)
 
     def _decidable(self, request_id: str, reviewer: str) -> tuple[AuditRecord, str]:
-        """The record, and who decides: whoever is known by name does so under it."""
+        """(record, reviewer); a caller known by name decides under that name."""
         record = self._record(request_id)
         reviewer = reviewer if self._caller.everything else self._caller.user
         if not reviewer.strip():
@@ -296,7 +295,7 @@ class Reviewing:
             "request_id": record.request_id,
             "outcome": outcome,
             "flags": [] if outcome == OPEN else [outcome],
-            # By pseudonym, as the entry is about whoever asked: a reviewer who is erased is nobody in it.
+            # A pseudonym, as the entry is under the asker's key: erasing the reviewer anonymises it.
             "reviewer": parts.log.keys.subject(reviewer).id,
             "reason": reason,
             "documents": [{"document_id": document} for document in sorted(documents)],
@@ -308,7 +307,7 @@ class Reviewing:
         parts.feedback.decide(review)
 
     def _located(self, span: CaseSpan, record: AuditRecord) -> CaseSpan:
-        """The document's own words for a quote that may differ in its blanks."""
+        """The document's own text for a quote that may differ in white space."""
         evidence = self._parts.evidence
         cited = [
             citation.document_version
@@ -335,7 +334,7 @@ class Reviewing:
 
 
 def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
-    """The spans of verified claims, each once, in the order of the answer."""
+    """The cited spans of verified claims, in the order of the answer."""
     return tuple(
         CaseSpan(document=citation.document_id, quote=citation.quote)
         for claim in record.claims
@@ -346,14 +345,14 @@ def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
 
 
 def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) -> Written:
-    """Brings a case file up to date: each of ``cases`` once, as it is now; lines of ``gone`` ids out."""
+    """Updates a case file: each of ``cases`` once, as it is now; lines with ``gone`` ids removed."""
     try:
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{path} cannot be read: {error}", hint="name a file with one JSON object per line"
         ) from error
-    # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
+    # Not splitlines: a question may contain characters that are line ends in Unicode but not in JSON.
     lines = text.removesuffix("\n").split("\n") if text else []
     written = {name: msgspec.json.encode(case).decode() for name, case in cases.items()}
     missing, kept, changed = dict(written), [], 0
@@ -378,7 +377,7 @@ def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) ->
 
 
 def _given(line: str, number: int, path: Path) -> tuple[str, Any]:
-    """(the id, the whole case as it stands there); ("", None) for a blank line."""
+    """(id, the case as written in the line); ("", None) for a blank line."""
     try:
         said = json.loads(line) if line.strip() else None
         return ("", None) if said is None else (str(said["id"]), said)

@@ -1,9 +1,7 @@
-"""What a home's log commits to besides answers: settings, prompt files, the text of what was
-ingested, API keys.
+"""What a home's log commits to besides answers: settings, prompt files, ingested text, API keys.
 
 In: the log, the configuration, the evidence, an ingest's report. Out: entries, only where something is new. A
-check later compares evidence and prompt files with what was committed to here.
-Knows nothing about questions.
+later check compares evidence and prompt files with these commitments. Knows nothing about questions.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def seal_configuration(log: Log, config: Config) -> None:
-    """An entry whenever settings, prompt files or release are not those of the last such entry; how the home
-    is run is an entry of its own, as a receipt shows the other one to strangers."""
+    """Seals settings, prompt files and release if they differ from the last such entry. How the home is
+    operated has an entry of its own, as receipts show the first one to outsiders."""
     settings = {
         "config": config.sealed,
         "config_hash": config.hash,
@@ -51,8 +49,8 @@ def seal_ingest(
     paths: Sequence[str | Path],
     supersedes: Sequence[str] = (),
 ) -> None:
-    """Commits to every version that no entry names yet, also those of a killed run, to who may see what
-    this run changed and by which vectors it is found, and to what a file of it ``supersedes`` by hand."""
+    """Commits to every version not yet in an entry, including those of a killed run, to the access list and
+    vectors of each changed document, and to manually declared ``supersedes`` pairs."""
     # Imported on first use: `import citewell` needs none of it.
     from citewell.documents.evidence.catalogue import INDEXED, WITHDRAWN
     from citewell.documents.outcomes import FAILED, GONE
@@ -64,7 +62,7 @@ def seal_ingest(
     touched = {entry.document_id for entry in fresh} | {
         outcome.document_id for outcome in changed if outcome.status != FAILED
     }
-    # An ingest that was killed withdrew what was gone, and came to no entry of it.
+    # A killed ingest may have withdrawn missing files without sealing an entry.
     touched |= {
         entry.document_id
         for entry in catalogue
@@ -73,7 +71,7 @@ def seal_ingest(
         and not known.heads[entry.document_id][1].withdrawn
     }
     told = [entry for entry in catalogue if entry.document_id in touched]
-    # Vectors differ between processors, so a check cannot make them again: these are those that were made.
+    # Vectors differ between processors, so a check cannot recompute them: seal those that were made.
     indexed = [entry.document_id for entry in told if entry.state == INDEXED]
     vectors = index.snapshot().vector_hashes(indexed) if indexed else {}
     heads = [plain(head_of(entry, vectors.get(entry.document_id, ""))) for entry in told]
@@ -123,7 +121,7 @@ def seal_ingest(
 def supersessions_to_seal(
     log: Log, evidence: SqliteEvidence, known: Sealed | None = None
 ) -> dict[str, list[dict[str, Any]]]:
-    """What is superseded among the documents, whole, where the log has it otherwise: a part of an entry."""
+    """Part of an entry: all supersessions among the documents, or empty if the log has the same."""
     from citewell.documents.supersession import superseded
     from citewell.knowledge.catalogue import Sealed
 
@@ -133,7 +131,7 @@ def supersessions_to_seal(
 
 
 def failures(log: Log) -> tuple[FileOutcome, ...]:
-    """Files that could not be read when they were last offered, the newest first."""
+    """Files whose last ingest failed, newest first."""
     from citewell.documents.outcomes import FAILED, FileOutcome
 
     found: dict[str, FileOutcome] = {}
@@ -151,7 +149,7 @@ MADE, REVOKED = "made", "revoked"
 
 
 class Key(Protocol):
-    """A key of the server, without its secret."""
+    """An API key of the server, without its secret."""
 
     @property
     def key_id(self) -> str: ...
@@ -170,8 +168,7 @@ class Key(Protocol):
 
 
 def seal_key(log: Log, key: Key, outcome: str) -> None:
-    """An entry of an API key that is made or revoked; its owner stands in it as a pseudonym. Raises
-    LogError."""
+    """Seals an entry for an API key that is created or revoked, its owner as a pseudonym. Raises LogError."""
     body: dict[str, Any] = {"outcome": outcome, "key_id": key.key_id}
     if outcome == MADE:
         body |= {"subject": log.keys.subject(key.user).id, **rights_of(key)}
@@ -179,7 +176,7 @@ def seal_key(log: Log, key: Key, outcome: str) -> None:
 
 
 def rights_of(key: Key) -> dict[str, Any]:
-    """What the key allows, as its entry says it."""
+    """What the key allows, as sealed in its entry."""
     lists = {"groups": key.groups, "roles": key.roles, "scopes": key.scopes}
     return {
         **{name: sorted(map(str, values)) for name, values in lists.items()},
@@ -188,14 +185,14 @@ def rights_of(key: Key) -> dict[str, Any]:
 
 
 def prompt_hashes() -> dict[str, str]:
-    """Prompt file name -> hash of its text, as on disk now."""
+    """Prompt file name -> hash of its current text."""
     from citewell.core.prompts.loading import packaged
 
     return {prompt.name: prompt.hash for prompt in packaged()}
 
 
 def prompts_behind(hash: str) -> tuple[Prompt, ...]:
-    """The prompt files, as on disk now, that a maker's ``prompt_hash`` is of; none when it is of others."""
+    """The current prompt files that a maker's ``prompt_hash`` covers; none if it covers others."""
     from citewell.core.ports import Form
     from citewell.core.prompts.loading import hash_of, packaged
     from citewell.generation.extractive import FRAMES
@@ -209,5 +206,5 @@ def prompts_behind(hash: str) -> tuple[Prompt, ...]:
 
 
 def _told(path: str | Path) -> str:
-    """A name that is no valid Unicode, as it can be written in JSON."""
+    """A name, with invalid Unicode escaped for JSON."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

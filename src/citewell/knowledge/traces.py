@@ -1,9 +1,9 @@
-"""What happened in each request, by session, in a store of its own beside the log.
+"""What happened in each request, by session, in a store separate from the log.
 
-A trace is for looking, a record for proving: losing the last traces to a power cut is allowed. They stand in
-a file of the home, or in a schema of the server that many workers share. There they also relay the events of
-answers in the making, as a client that lost the line may come back to any worker; an event is forgotten soon
-after its answer, which the record keeps for ever. Knows nothing about records, verdicts or what events say.
+Traces are for inspection, records for proof, so losing the last traces to a power cut is acceptable. They
+are kept in a file in the home, or in a schema on the server that workers share. There, events of answers in
+progress are also relayed, as a disconnected client may reconnect to any worker; events are deleted soon
+after the answer, which the record preserves. Knows nothing about records, verdicts or what events say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from citewell.core.identity import hash_value
 from citewell.core.records import Record, Trace
 
 NEWEST = 100
-"""Turns that are looked through for the session of a chat."""
+"""Maximum turns searched for a chat's session."""
 
 _TRACES: Step = (
     "CREATE TABLE traces(number INTEGER PRIMARY KEY, request_id TEXT NOT NULL UNIQUE,"
@@ -30,7 +30,7 @@ _TRACES: Step = (
 )
 _IDENTITY = "number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 _STREAMS: Step = (
-    # Unlogged: what they hold is over in minutes, and its record is in the log.
+    # Unlogged: the contents are obsolete within minutes, and the record is in the log.
     "CREATE UNLOGGED TABLE streams(request_id TEXT PRIMARY KEY, listener TEXT NOT NULL, groups TEXT[],"
     " alive_at TIMESTAMPTZ NOT NULL, ended BOOLEAN NOT NULL)",
     "CREATE UNLOGGED TABLE events(request_id TEXT NOT NULL, number INTEGER NOT NULL,"
@@ -38,12 +38,12 @@ _STREAMS: Step = (
 )
 _IN_A_FILE = (_TRACES,)
 _ON_A_SERVER = (tuple(sql.replace("number INTEGER PRIMARY KEY", _IDENTITY) for sql in _TRACES) + _STREAMS,)
-"""Append to either, never change what stands."""
+"""Append only; never change an existing step in either."""
 
 
 class Traces:
-    """A TraceStore in a file, or on a server that many workers share (``shared``). Safe to use from several
-    threads and processes. Raises LogError."""
+    """A TraceStore in a file, or on a server that workers share (``shared``). Safe to share between threads
+    and processes. Raises LogError."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -52,11 +52,11 @@ class Traces:
 
     @classmethod
     def in_file(cls, path: Path, *, wait_s: float = 30.0) -> Traces:
-        """Commits to it are not synced one by one."""
+        """A store in one file, whose commits are not synced individually."""
         return cls(SqliteDatabase(path, wait_s=wait_s, synchronous="NORMAL"))
 
     def put(self, trace: Trace) -> None:
-        """Adds the trace, or replaces the one of the same request."""
+        """Adds the trace, replacing any of the same request."""
         with self.database.writing() as rows:
             if self.shared:
                 _do_not_wait(rows)
@@ -67,20 +67,20 @@ class Traces:
             )
 
     def session(self, session_id: str) -> list[Trace]:
-        """Oldest first; empty for a session that is not known."""
+        """A session's traces, oldest first; empty for an unknown session."""
         return self._found("session_id = ? ORDER BY number", _text(session_id))
 
     def between(self, first: str, last: str) -> list[Trace]:
-        """The newest of sessions whose ids lie between these two or are one of them, newest first."""
+        """The newest traces of sessions with ids in ``[first, last]``, newest first."""
         between = "session_id BETWEEN ? AND ? ORDER BY number DESC LIMIT ?"
         return self._found(between, _text(first), _text(last), NEWEST)
 
     def get(self, request_id: str) -> Trace | None:
-        """The trace of one request, None when there is none."""
+        """The trace of one request, or None."""
         return next(iter(self._found("request_id = ?", _text(request_id))), None)
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
-        """Sets the flags of a trace; False when there is none of that request."""
+        """Sets the flags of a request's trace; False when there is none."""
         with self.database.writing() as rows:
             row = rows.execute(
                 "SELECT body FROM traces WHERE request_id = ?", (_text(request_id),)
@@ -93,7 +93,7 @@ class Traces:
         return row is not None
 
     def batches(self, size: int = 200) -> Iterator[list[Trace]]:
-        """All of them, oldest first."""
+        """All traces, oldest first, ``size`` at a time."""
         number = 0
         while True:
             with self.database.reading() as rows:
@@ -106,13 +106,13 @@ class Traces:
             number = found[-1][1]
 
     def before(self, timestamp: str) -> set[str]:
-        """The requests that were asked before it."""
+        """The requests asked before ``timestamp``."""
         with self.database.reading() as rows:
             found = rows.execute("SELECT request_id FROM traces WHERE timestamp < ?", (timestamp,))
             return {request for (request,) in found}
 
     def forget(self, request_ids: Collection[str]) -> int:
-        """Overwrites the traces of these requests; how many there were."""
+        """Overwrites the traces of these requests and returns how many there were."""
         gone = 0
         with self.database.writing() as rows:
             for request in map(_text, request_ids):
@@ -121,7 +121,7 @@ class Traces:
                 )
                 for table in ("streams", "events") if self.shared else ():
                     rows.execute(f"DELETE FROM {table} WHERE request_id = ?", (request,))
-        # Also where none was left: the call before may have ended between the two.
+        # Even when none was left: an earlier call may have stopped between deleting and overwriting.
         if request_ids:
             self.database.overwrite()
         return gone
@@ -144,8 +144,8 @@ class Relayed(Record, frozen=True, kw_only=True):
 
 
 class Heard(Record, frozen=True, kw_only=True):
-    """What was told; ``ended``: nothing more will be; ``silent_s``: since the answering worker last gave a
-    sign of life."""
+    """Events so far; ``ended``: there will be no more; ``silent_s``: seconds since the answering worker last
+    gave a sign of life."""
 
     told: tuple[Relayed, ...]
     ended: bool
@@ -153,15 +153,15 @@ class Heard(Record, frozen=True, kw_only=True):
 
 
 class Relay:
-    """Events of requests, from the worker that answers each to whoever listens for the same person, in the
+    """Relays request events from the answering worker to workers whose client is the same user, through the
     schema of shared :class:`Traces`. Raises LogError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, request_id: str, user: str, *, groups: Sequence[str] | None, keep_s: float) -> None:
-        """``user`` alone may listen, and only with all of ``groups``; None is a right to everything. Lets go
-        of what nobody told anything of for ``keep_s``."""
+        """Begins a stream that only ``user`` may hear, and only with all of ``groups``; None means access to
+        everything. Deletes streams silent for over ``keep_s`` seconds."""
         with self._database.writing() as rows:
             _do_not_wait(rows)
             over = "SELECT request_id FROM streams WHERE alive_at < now() - make_interval(secs => ?)"
@@ -174,14 +174,14 @@ class Relay:
             )
 
     def tell(self, request_id: str, events: Iterable[Relayed]) -> None:
-        """Adds events to a stream that has begun."""
+        """Adds events to a stream already begun."""
         rows_of = [(request_id, one.number, one.kind, one.data.decode()) for one in events]
         with self._database.writing() as rows:
             _do_not_wait(rows)
             rows.executemany("INSERT INTO events(request_id, number, kind, data) VALUES(?, ?, ?, ?)", rows_of)
 
     def alive(self, request_ids: Collection[str], *, ended: bool = False) -> None:
-        """The worker that answers these is there; with ``ended``, it has told all of them."""
+        """Marks the worker answering these as alive; with ``ended``, the streams are complete."""
         with self._database.writing() as rows:
             _do_not_wait(rows)
             rows.execute(
@@ -190,14 +190,14 @@ class Relay:
             )
 
     def heard(self, request_id: str, user: str, after: int, *, groups: Sequence[str] | None) -> Heard | None:
-        """What was told behind number ``after``; None for a stream that is not kept, is another user's, or
-        was begun with groups that are not among ``groups``."""
+        """Events after number ``after``; None for a stream that is not kept, is another user's, or was begun
+        with groups not all among ``groups``."""
         own = _hashed(groups)
         with self._database.reading() as rows:
-            # The end is read with the events, in one view of the tables: none is missed between them.
+            # The end is read in the same snapshot as the events, so none is missed in between.
             stream = rows.execute(
                 "SELECT ended, extract(epoch FROM clock_timestamp() - alive_at)::float8 FROM streams"
-                # The groups are NULL where everything was seen, which no list holds.
+                # NULL groups mean access to everything, which no list contains.
                 " WHERE request_id = ? AND listener = ? AND (? OR groups <@ ?::text[])",
                 (request_id, _listener(user), own is None, own or []),
             ).fetchone()
@@ -215,12 +215,12 @@ class Relay:
 
 
 def _do_not_wait(rows: Rows) -> None:
-    """On a server: this commit need not be on its disk."""
+    """On a server: do not wait for this commit to reach its disk."""
     rows.execute("SET LOCAL synchronous_commit = off")
 
 
 def _body(trace: Trace) -> str:
-    # PostgreSQL refuses NUL in a text; JSON writes it as an escape, so a body never holds one.
+    # PostgreSQL refuses NUL in text; JSON escapes it, so a body never contains one.
     return msgspec.json.encode(trace).decode()
 
 
@@ -229,12 +229,12 @@ def _trace(row: Row) -> Trace:
 
 
 def _text(name: str) -> str:
-    """A name as PostgreSQL takes it: it has no NUL."""
+    """A name without NUL, as PostgreSQL requires."""
     return name.replace("\x00", "\ufffd")
 
 
 def _listener(user: str) -> str:
-    """Whose a stream is, without the name."""
+    """A stream's owner, hashed."""
     return hash_value({"listener": user})
 
 

@@ -1,10 +1,10 @@
-"""What one caller may see of a home: documents by their access lists as they are today, records and traces by
-the documents in them.
+"""What one caller may see of a home: documents by their current access lists, records and traces by the
+documents they name.
 
-In: a caller, the evidence with its access lists, the log. Out: yes or no, or a record. A record is its
-asker's, and an auditor's who may see *every* document it names: retrieved, cited, or mentioned in a note. For
-everybody else it does not exist: same error, same words as for one that was never made. Knows nothing about
-how anything is found.
+In: a caller, the evidence with its access lists, the log. Out: yes or no, or a record. Only the asker and
+auditors see a record, and only if they may see *every* document it names: retrieved, cited, or looked into.
+For everybody else it does not exist: the error is the same as for one that was never made. Knows nothing
+about how anything is found.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class Visibility:
-    """Asked anew each time: a list that changes holds at once, for old records too."""
+    """Checks live access lists, so a change applies at once, to old records too."""
 
     def __init__(self, caller: Caller, evidence: SqliteEvidence, log: Log) -> None:
         self.caller = caller
         self._evidence, self._log = evidence, log
 
     def document(self, document_id: str) -> bool:
-        """Whether the caller may read it, every version of it; False for one that is not there."""
+        """True if the caller may read it, in every version; False if it does not exist."""
         if self.caller.unrestricted:
             return True
         acl = self._evidence.access([document_id]).get(document_id)
         return acl is not None and self.caller.sees(acl)
 
     def documents(self, document_ids: Iterable[str]) -> bool:
-        """Whether all of them; a text that a caller handed in belongs to the record that cites it."""
+        """True if the caller may read all of them; caller-supplied text is governed by the citing record."""
         if self.caller.unrestricted:
             return True
         wanted = set(document_ids)
@@ -48,22 +48,22 @@ class Visibility:
         )
 
     def listed(self) -> set[str]:
-        """Every document that may stand in a record of theirs, today."""
+        """Every document that a record visible to the caller may name today."""
         lists = self._evidence.access()
         return {name for name, acl in lists.items() if acl is None or self.caller.sees(acl)}
 
     def record(self, record: AuditRecord) -> bool:
-        """Whether the caller may read it: their own, an auditor anybody's, if they may see all it names."""
+        """True if the caller asked it or is an auditor, and may see every document it names."""
         if self.caller.unrestricted:
             return True
         return (self.owns(record) or self.caller.has(Role.AUDITOR)) and self.documents(named_by(record))
 
     def review(self, record: AuditRecord) -> bool:
-        """Whether the caller may judge it: reviewers are curators and auditors."""
+        """True if the caller is a curator or auditor and may see every document it names."""
         return self.caller.has(Role.CURATOR, Role.AUDITOR) and self.documents(named_by(record))
 
     def owns(self, record: AuditRecord) -> bool:
-        """Whether the caller asked it; who gave no name owns nothing."""
+        """True if the caller asked it; an unnamed caller owns nothing."""
         return self.caller.user not in ("", *UNREADABLE) and record.user == self.caller.user
 
     def request(self, request_id: str, *, review: bool = False) -> AuditRecord:
@@ -74,14 +74,14 @@ class Visibility:
         try:
             record = self._log.record(request_id)
         except UsageError:
-            # Also one whose content has expired: nobody can tell any more whose documents it named.
+            # Also if its content has expired: which documents it named is no longer known.
             record = None
         if record is None or not (self.review(record) if review else self.record(record)):
             raise self._log.absent(request_id)
         return record
 
     def may(self, request_id: str, *, review: bool = False) -> bool:
-        """Whether there is one for this caller."""
+        """True if :meth:`request` returns a record for this caller."""
         if self.caller.unrestricted:
             return True
         try:
@@ -91,16 +91,16 @@ class Visibility:
         return True
 
     def all_of(self, request_ids: Iterable[str]) -> bool:
-        """Whether the caller may read every one of these."""
+        """True if the caller may read every one of these."""
         return all(self.may(request_id) for request_id in request_ids)
 
     def traces(self, traces: Sequence[Trace]) -> list[Trace]:
-        """Those of requests that the caller may read."""
+        """The traces of requests that the caller may read."""
         return [trace for trace in traces if self.may(trace.request_id)]
 
 
 class VisibleTraces:
-    """The trace store as one caller may read it: another person's turns are no part of a conversation."""
+    """The trace store limited to one caller: other people's turns are not part of their conversation."""
 
     def __init__(self, traces: TraceStore, visibility: Visibility) -> None:
         self._traces, self._visibility = traces, visibility
@@ -123,18 +123,18 @@ class VisibleTraces:
 
 
 def named_by(record: AuditRecord) -> set[str]:
-    """Every document that the record names. Names that were erased with a person tell nothing any more."""
+    """Every document that the record names, except names erased along with a person."""
     cited = [citation for claim in record.claims for citation in claim.citations]
     cited += [side for conflict in record.conflicts for side in conflict.sides]
     named = {result.document_id for result in record.retrieval_results}
-    # Without a version there is no document behind it: a writer's invention, and no way to ask what is there.
+    # Without a version it is a writer's invention; checking it would reveal which documents exist.
     named |= {citation.document_id for citation in cited if citation.document_version}
     named |= set(record.parameters.get("looked_into", ()))
     return named - {"", *UNREADABLE}
 
 
 def requests_in(body: Any) -> set[str]:
-    """Every request that a body names as such, at any depth."""
+    """Every ``request_id`` in a body, at any depth."""
     if isinstance(body, dict):
         own = {body["request_id"]} if isinstance(body.get("request_id"), str) else set()
         return own.union(*(requests_in(value) for value in body.values()))

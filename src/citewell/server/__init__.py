@@ -1,4 +1,4 @@
-"""The HTTP interface of one home: who asks, what they may, and the routes; the pages stand on the same."""
+"""The HTTP interface of one home: authentication, authorisation, routes, and the pages built on them."""
 
 from citewell.server.app import create_app
 

@@ -1,7 +1,7 @@
-"""A home behind HTTP: the routes, the guards before them, and the errors after them.
+"""A home behind HTTP: routes, guards and error handling.
 
-In: a knowledge base. Out: an ASGI application; models are loaded when it starts. Knows nothing about sockets:
-:mod:`citewell.server.serving` opens them.
+In: a knowledge base. Out: an ASGI application, which loads the models at startup. Knows nothing about
+sockets: :mod:`citewell.server.serving` opens them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from citewell.server.site import Site
 
 
 class App(FastAPI):
-    """With the schemas of our own values in its document."""
+    """FastAPI with the schemas of our own values in its OpenAPI document."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
@@ -47,10 +47,10 @@ def create_app(
     grace_s: float | None = None,
     leave: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
-    key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
-    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and
-    where the process has not ended so long after."""
+    """The application of one home. ``local``: only this machine can reach it, so until a key is made or an
+    issuer configured, every caller is the owner. On shutdown, work has ``grace_s`` to finish (None: as long
+    as it takes); ``leave`` is called if some is still running then, or if the process has not ended after
+    another ``grace_s``."""
     here = Site(kb, local=local)
     upstream = proxy.Upstream(kb.config.proxy) if kb.config.proxy.to else None
 
@@ -64,7 +64,7 @@ def create_app(
             running = here.work.waiting + here.checks.waiting
             log.warning("work was still running when the server stopped", extra={"pieces": running})
             leave()
-        elif grace_s is not None:  # a page or an export may still be made in a thread
+        elif grace_s is not None:  # a thread may still be making a page or an export
             late = threading.Timer(grace_s, leave)
             late.daemon = True
             late.start()
@@ -74,14 +74,14 @@ def create_app(
         version=environment()["citewell"],
         summary="Answers from your own documents, with a source for every claim.",
         lifespan=running,
-        docs_url=None,  # its page would load scripts from somebody else's server
+        docs_url=None,  # its page would load scripts from another server
         redoc_url=None,
-        telemetry={"tracing": False, "metrics": False},  # its spans hold addresses, and those hold contents
+        telemetry={"tracing": False, "metrics": False},  # its spans contain URLs, which contain contents
     )
     app.state.site, app.state.kb, app.state.upstream = here, kb, upstream
     for router in (*ROUTERS, *PAGES, *([proxy.router] if upstream is not None else [])):
         app.include_router(router)
-    # What is caught as Exception is raised again behind the response, for the server's own log.
+    # What is caught as Exception is raised again after the response, for the server's own log.
     for kind in (Problem, CitewellError, Busy, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _failed)
     settings = here.settings
@@ -97,7 +97,7 @@ def create_app(
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """A problem for programs; for browsers, a page that says the same."""
+    """A problem response for programs; for browsers, a page with the same content."""
     problem = problem_of(error)
     if problem.details.status >= 500 and not isinstance(error, Busy | Problem):
         request.app.state.site.metrics.failed(type(error).__name__)
@@ -105,7 +105,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/v1/"):
         return response_of(problem)
     if problem.details.status == 401:
-        # Path and query, as an address that leads there again.
+        # Path and query, to return to after signing in.
         path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
         asked_for = quote(f"{path}?{query}" if query else path, safe="")
         return RedirectResponse(f"/login?next={asked_for}", status_code=303)

@@ -1,6 +1,6 @@
-"""Words of documents for clients that render Markdown: they may look like anything, and do nothing.
+"""Neutralises active Markdown in document text for clients that render it.
 
-In: text. Out: the same, without links, pictures and tags; and the words as they were. Knows nothing about
+In: text. Out: the same with links, images and tags escaped; and the original back. Knows nothing about
 answers.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 ACTIVE = re.compile(r"(?<=\])[(:]|(?<!\\)(?:\\\\)*<(?=[A-Za-z/!?])")
-"""Before the last letter of these a backslash goes: "[words](address)", "![](address)" and "[label]: address"
-end in one of the first, which a client would fetch, and so tell whoever wrote the document that somebody
-asked; a tag, a comment and "<address>" begin with the other, unless the document has a backslash there: a
-second one would undo it. Emphasis, lists and tables stay."""
+"""A backslash is inserted before the last character of each match. The first alternative covers
+"[words](address)", "![](address)" and "[label]: address", which a client might fetch, revealing to the
+document's author that somebody asked; the second covers tags, comments and "<address>", unless already
+escaped, as a second backslash would undo it. Emphasis, lists and tables are left alone."""
 
 
 def harmless(text: str) -> str:
@@ -20,7 +20,7 @@ def harmless(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """What :func:`harmless` was given, where it gave ``text``: for quotes that come back."""
+    """Undoes :func:`harmless`, for quotes that come back."""
     return _ESCAPED.sub("", text)
 
 
@@ -28,5 +28,5 @@ _ESCAPED = re.compile(r"(?<=\])\\(?=[(:])|\\(?=<[A-Za-z/!?])")
 
 
 def harmless_line(text: str) -> str:
-    """On one line: a line break would let it go on as a list entry of ours."""
+    """Escaped and on one line: a line break could let it continue as one of our list items."""
     return harmless(" ".join(text.split()))

@@ -1,7 +1,7 @@
-"""Files that come over the wire, and pictures of their pages from the very bytes that came.
+"""Uploaded files, and page images drawn from the uploaded bytes.
 
-An uploaded file stays in the home as it came, in a folder named by the hash of its bytes: a page of it can be
-drawn for as long as it is cited. Knows nothing about callers.
+An uploaded file is kept unchanged in the home, in a folder named by the hash of its bytes, so that its pages
+can be drawn for as long as it is cited. Knows nothing about callers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from citewell.server.problems import Problem
 
 UPLOADS = "uploads"
 PDF = "application/pdf"
-_PICTURES = 100  # that are kept: one is some 300 kB
+_PICTURES = 100  # kept in memory, some 300 kB each
 _NAME_BYTES = 180
-"""Of a name before its ending: a file system takes some 255."""
+"""Maximum bytes of a name before its extension: file systems allow some 255 in all."""
 
 
 def upload(
@@ -43,8 +43,8 @@ def upload(
     tags: Sequence[str] = (),
     gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
-    """``document_id`` is ``uploads/NAME`` when none is given. A file that cannot be read is in the report,
-    and is not kept; nor is one that nobody waits for any more."""
+    """Ingests an uploaded file; ``document_id`` defaults to ``uploads/NAME``. An unreadable file is reported
+    and not kept; nor is one that nobody is waiting for any more."""
     folder = kb.home / UPLOADS
     make_folder(folder)
     arriving = folder / f"arriving-{os.urandom(8).hex()}"
@@ -53,7 +53,7 @@ def upload(
         with arriving.open("wb") as kept:
             shutil.copyfileobj(file, kept)
         path = folder / hash_file(arriving).removeprefix(TAG) / tame(name)
-        taken = path.exists()  # the same bytes under the same name: another document may stand on them
+        taken = path.exists()  # the same bytes and name: another document may use them
         make_folder(path.parent)
         arriving.replace(path)
     finally:
@@ -69,7 +69,7 @@ def upload(
 
 
 def tame(name: str) -> str:
-    """The last part of a file name, without what a shell, a page or a path could stumble over."""
+    """The last part of a file name, without characters unsafe in a shell, a page or a path."""
     last = re.split(r"[/\\]", name)[-1]
     clean = re.sub(r"[<>:\"|?*]", "", seen(last)).strip(". ")
     stem, dot, ending = clean.rpartition(".")
@@ -82,15 +82,15 @@ def _cut(text: str, size: int) -> str:
 
 
 class Pictures:
-    """One server's, each drawn in its own process, with a memory of the last ones."""
+    """Page images of one server, each drawn in its own process, with a cache of the latest."""
 
     def __init__(self, limits: Documents) -> None:
         self._limits, self._lock = limits, threading.Lock()
         self._kept: OrderedDict[tuple[str, int, float], bytes] = OrderedDict()
 
     def page(self, document: Document, number: int, scale: float, gone: Callable[[], str]) -> bytes:
-        """A PNG. Raises Problem 404 where there is no page to draw, DocumentError where drawing fails,
-        AbandonedError once ``gone`` says why nobody waits for it any more."""
+        """A PNG. Raises Problem 404 if there is no page to draw, DocumentError if drawing fails,
+        AbandonedError once ``gone`` returns why nobody is waiting any more."""
         if document.media_type != PDF or all(page.number != number for page in document.pages):
             raise Problem(404, "there is no image of this page", hint="read its text instead")
         path = _original(document)
@@ -109,7 +109,7 @@ class Pictures:
 
 
 def _original(document: Document) -> Path | None:
-    """The file that the version was read from. One that has changed since is none: a span would be marked on
+    """The file that the version was read from, or None if it has changed since: spans would be marked on
     other words."""
     address = urlsplit(document.uri)
     path = Path(unquote(address.path))

@@ -1,7 +1,7 @@
-"""What is refused before anybody is asked who they are, and what every response says to browsers.
+"""Checks before authentication, and security headers on every response.
 
-In: ASGI requests. Out: the same, or a problem: for a name we do not go by (DNS rebinding), another site's
-page acting through a visitor's browser, a body over its bound. Knows nothing about callers or routes.
+In: ASGI requests. Out: the same, or a problem: for an unknown host name (DNS rebinding), a request forged by
+another site's page, a body over its limit. Knows nothing about callers or routes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from citewell.server.problems import TOO_LARGE, Problem, forbidden, response_of
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 UPLOADS = ("/v1/documents", "/documents", "/proxy/")
-"""The paths that take whole files, and what begins with the last."""
+"""Paths that accept whole files; the last is a prefix."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -34,11 +34,11 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-"""Set where a response does not say otherwise."""
+"""Set unless a response has its own."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a socket bound to ``host``."""
+    """True if only this machine can reach a socket bound to ``host``."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -46,15 +46,15 @@ def is_loopback(host: str) -> bool:
 
 
 class Guards:
-    """``hosts`` empty lets every name in: where nobody is let in without a key, a borrowed name gains
-    nothing. ``named`` are the names that pages of ours may come under when a proxy changed the ``Host``.
-    The bounds are in bytes."""
+    """Empty ``hosts`` accepts every name: where a key is always required, a spoofed name gains nothing.
+    ``named`` are host names that our own pages may have when a proxy changes the ``Host``. Limits are in
+    bytes."""
 
     def __init__(
         self, app: ASGIApp, *, hosts: Collection[str], named: Collection[str], max_body: int, max_upload: int
     ) -> None:
         self.hosts, self.named = frozenset(hosts), frozenset(named)
-        # These count a body that does not declare its length.
+        # These limit a body that does not declare its length.
         self.body = RequestBodyLimitMiddleware(app, max_body)
         self.upload = RequestBodyLimitMiddleware(app, max_upload)
 
@@ -88,7 +88,7 @@ class Guards:
             return None
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
-        # Of this machine's own names the port must fit too: other programs serve pages here.
+        # For this machine's own names the port must match too: other programs serve pages here.
         ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
             title = "this form was sent from another site's page, so nothing was done"
@@ -104,7 +104,7 @@ def _too_large(headers: Headers, limit: int) -> Problem | None:
 
 
 def _name(host: str) -> str:
-    """``name`` of ``name:port``, of ``[v6]:port`` too."""
+    """The name in ``name:port`` or ``[v6]:port``."""
     try:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
@@ -112,7 +112,7 @@ def _name(host: str) -> str:
 
 
 def _place(origin: str) -> str:
-    """``name:port`` of an origin, "" for none (``null``)."""
+    """``name:port`` of an origin, "" for ``null``."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

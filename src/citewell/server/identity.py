@@ -1,14 +1,14 @@
-"""Who asks: the holder of a key or a token, a signed-in browser, or the owner at this machine.
+"""Authentication: the holder of a key or token, a signed-in browser, or the owner on this machine.
 
-In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 nobody known, 403 not allowed,
-429 too often). Knows nothing about what routes do.
+In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 unknown, 403 not allowed, 429
+too many requests). Knows nothing about what routes do.
 
-Without any key and without an issuer, a request over loopback is the owner's. That holds only for one that
-came straight from this machine: what a proxy passed on is never the owner's.
+Without any key or issuer, a request over loopback is the owner's, but only if it came directly from this
+machine: a proxied request is never the owner's.
 
-A signed-in browser has a cookie that names the key it was opened with, and a token that its forms carry.
-Nothing is stored of an open session: it ends with its time, with its key, or when its browser signs out
-(which :meth:`citewell.server.keys.ApiKeys.end_session` keeps).
+A signed-in browser has a cookie naming the key that opened the session, and a token carried by its forms.
+Open sessions are not stored: one ends when it expires, with its key, or when its browser signs out (which
+:meth:`citewell.server.keys.ApiKeys.end_session` records).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from citewell.server.problems import Problem, forbidden
 from citewell.server.site import Site, site
 
 OWNER = Caller(user="owner", roles=(Role.ADMIN,))
-"""Whoever comes from this machine before there is a key."""
+"""Any caller from this machine before a key exists."""
 PAGES_FETCH = (Scope.ASK, Scope.READ, Scope.FEEDBACK)
-"""What the pages' own script, pictures and links take from ``/v1`` for whoever signed in."""
+"""Scopes that the pages' own script, images and links need on ``/v1`` for a signed-in user."""
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
 COOKIE = "citewell_session"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A caller, the name of the credential (never its secret), and what that is narrowed to."""
+    """A caller, the name of the credential (never its secret), and the scopes that it is limited to."""
 
     caller: Caller
     credential: str
@@ -52,7 +52,7 @@ class Known:
 
 
 def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Caller]:
-    """A dependency: the caller, if one of ``roles`` is held and the key reaches to ``scope``."""
+    """A dependency: the caller, if they hold one of ``roles`` and the key has ``scope``."""
 
     def allowed(request: Request) -> Caller:
         found = known(request)
@@ -67,7 +67,7 @@ def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Cal
 
 
 def known(request: Request) -> Known:
-    """Whoever asks, found once a request. Raises Problem for nobody, and for one who comes too often."""
+    """The caller, determined once per request. Raises Problem if unknown, or for too many requests."""
     held: Known | None = getattr(request.state, "known", None)
     if held is None:
         held = request.state.known = _known(request, site(request))
@@ -76,7 +76,7 @@ def known(request: Request) -> Known:
 
 
 def sign_in(request: Request, response: Response, key: str) -> Caller | None:
-    """Opens a session for a browser; None for a key that is none or may not use the pages."""
+    """Opens a browser session; None for an invalid key, or one without access to the pages."""
     here = site(request)
     found = here.keys.check(key.strip())
     if found is None:
@@ -94,8 +94,8 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
         COOKIE,
         jwt.encode(session, here.keys.secret(), algorithm="HS256"),
         httponly=True,
-        # Lax: a link in a mail or a chat opens signed in. Nothing that acts is a GET, and what acts takes
-        # the form's token.
+        # Lax, so that links in mails and chats open signed in. No GET changes anything, and what does
+        # requires the form's token.
         samesite="lax",
         secure=request.url.scheme == "https",
         max_age=int(lasts.total_seconds()),
@@ -104,7 +104,7 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
 
 
 def sign_out(request: Request, response: Response) -> None:
-    """Ends the session, also for whoever kept a copy of its cookie."""
+    """Ends the session, even for copies of its cookie."""
     here = site(request)
     session = _session(request, here)
     if session is not None:
@@ -113,7 +113,7 @@ def sign_out(request: Request, response: Response) -> None:
 
 
 def csrf_token(request: HTTPConnection) -> str:
-    """What the forms and the script of a page send back: the session's own; without one, the owner's."""
+    """The token that a page's forms and script send back: the session's or, without one, the owner's."""
     here = site(request)
     session = _session(request, here)
     text = f"form\0{session['jti'] if session else ''}"
@@ -121,7 +121,7 @@ def csrf_token(request: HTTPConnection) -> str:
 
 
 def check_csrf(request: HTTPConnection, token: str) -> None:
-    """Raises Problem for a form that none of our pages made."""
+    """Raises Problem for a form that is not from one of our pages."""
     if not hmac.compare_digest(csrf_token(request).encode(), token.encode()):
         raise forbidden("reload the page and send the form again", "this form has expired")
 
@@ -130,7 +130,7 @@ def _known(request: Request, here: Site) -> Known:
     kind, _, credential = request.headers.get("authorization", "").partition(" ")
     credential = credential.strip()
     if here.open and not credential.startswith(PREFIX) and not any(map(request.headers.get, PASSED_ON)):
-        # Chat clients insist on a key and send any: with none ever made, it says nothing.
+        # Chat clients always send some key; with none ever made, it means nothing.
         return Known(caller=OWNER, credential="owner")
     if credential:
         if kind.lower() != "bearer":
@@ -141,10 +141,10 @@ def _known(request: Request, here: Site) -> Known:
     if key is not None:
         if request.method not in SAFE and request.url.path.startswith("/v1/"):
             check_csrf(request, request.headers.get("x-csrf-token", ""))
-        # The pages go with it; any other door takes the scope that the key itself was given.
+        # The session adds what the pages need; everything else requires the key's own scopes.
         scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
         return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
-    if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the login page
+    if request.method not in SAFE:  # a GET is cheap, and leads a browser to the login page
         _slowly(here.strangers, _address(request))
     raise _nobody("send an API key or access token as `Authorization: Bearer ...`")
 
@@ -172,8 +172,8 @@ def _holder(request: Request, here: Site, token: str) -> Caller | None:
 
 
 def _session(request: HTTPConnection, here: Site) -> dict[str, Any] | None:
-    """``sub``, the key's id; ``exp``, its end; ``jti``. None for no cookie, and for one that is not ours, was
-    changed or has ended."""
+    """The session's ``sub`` (the key's id), ``exp`` (its end) and ``jti``; None without a cookie, or for one
+    that is foreign, altered or expired."""
     cookie = request.cookies.get(COOKIE)
     if not cookie:
         return None

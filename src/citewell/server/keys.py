@@ -1,8 +1,8 @@
-"""API keys: made, shown once, kept as salted hashes, looked up by their first part.
+"""API keys: created, shown once, stored as salted hashes, looked up by their first part.
 
-In: who a key is for and what it may do. Out: the key's text, once; later, from that text, who holds it.
-A key is ``cw_``, 12 hexadecimal digits that name it, ``_``, and 256 random bits: no dictionary reaches
-those, so one SHA-256 over salt and key is enough, and a stolen file opens nothing. Knows nothing about HTTP.
+In: a key's owner and permissions. Out: the key's text, once; later, from that text, its holder. A key is
+``cw_``, 12 hexadecimal digits that identify it, ``_``, and 256 random bits, which rule out dictionary
+attacks: one SHA-256 over salt and key is enough, and a stolen file opens nothing. Knows nothing about HTTP.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ KEYS_FILE = "access.sqlite"
 PREFIX = "cw_"
 _SHAPE = re.compile(r"cw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _USED_EVERY = timedelta(minutes=1)
-"""Last use is written no more often: a request must not wait for the disk because of it."""
+"""Minimum interval between writes of the last use, so that requests do not wait for the disk."""
 
 
 class Scope(StrEnum):
-    """Parts of the interface that a key can be narrowed to; no scope is all that its roles allow."""
+    """Parts of the interface that a key can be limited to; no scopes means all that its roles allow."""
 
     ASK = "ask"
     VERIFY = "verify"
@@ -49,8 +49,7 @@ class Scope(StrEnum):
 
 
 class ApiKey(Record, frozen=True, kw_only=True):
-    """What is known of a key; its secret is not. Times as :func:`citewell.core.clock.written`, "" for
-    never."""
+    """A key without its secret. Times as :func:`citewell.core.clock.written`, "" for never."""
 
     key_id: str
     user: str
@@ -71,7 +70,7 @@ class ApiKey(Record, frozen=True, kw_only=True):
 
 
 class ApiKeys:
-    """The keys of one home, in a file that only its owner can read. Safe to share between threads."""
+    """The keys of one home, in a file that only its owner can read. Thread-safe."""
 
     def __init__(self, home: Path, clock: Clock | None = None) -> None:
         self.path, self.clock = home / KEYS_FILE, clock or SystemClock()
@@ -88,8 +87,8 @@ class ApiKeys:
         lasts: timedelta | None = None,
         seal: Callable[[ApiKey], object] | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its text, which nobody can show again. ``seal`` is told of it before it opens
-        anything. Raises UsageError without a user, and what ``seal`` raises: then there is no key."""
+        """A new key and its text, which cannot be shown again. ``seal`` is called with it before it becomes
+        valid. Raises UsageError without a user, and what ``seal`` raises; then no key is created."""
         if not user.strip():
             raise UsageError("an API key needs an owner", hint="name the owner with --user U")
         now = self.clock.now()
@@ -111,7 +110,7 @@ class ApiKeys:
         return key, text
 
     def check(self, text: str) -> ApiKey | None:
-        """The key of this text; None for one that is unknown, expired or revoked."""
+        """The key with this text; None if unknown, expired or revoked."""
         shape = _SHAPE.fullmatch(text)
         if shape is None or not self.path.is_file():
             return None
@@ -122,12 +121,12 @@ class ApiKeys:
         return None
 
     def holder(self, key_id: str) -> ApiKey | None:
-        """The key that a session was opened with, while it is in force."""
+        """The key of that id, such as a session's, if it is in force."""
         found = self._named(key_id)
         return self._in_force(found) if found is not None else None
 
     def roles_of(self, user: str, scope: Scope) -> set[Role]:
-        """What their keys that are in force and reach to ``scope`` give them; it is no use of a key."""
+        """Roles from the user's keys in force with ``scope``; does not count as use of a key."""
         now = written(self.clock.now())
         return {
             role
@@ -144,11 +143,11 @@ class ApiKeys:
         return [_key(*row) for row in rows]
 
     def any(self) -> bool:
-        """Whether a key was ever made: one that was revoked does not open the home to everybody."""
+        """True if a key was ever created: revoking the last one must not open the home to everybody."""
         return self.path.is_file() and bool(self._execute("SELECT 1 FROM keys LIMIT 1"))
 
     def revoke(self, key_id: str) -> ApiKey:
-        """For good: nothing else writes that column. Raises UsageError for a key that is not there."""
+        """Revokes a key permanently: nothing else writes that column. Raises UsageError if it is unknown."""
         found = self._named(key_id)
         if found is None:
             raise UsageError(f"there is no key {key_id!r}", hint="`citewell keys list` shows the keys")
@@ -159,18 +158,18 @@ class ApiKeys:
         return msgspec.structs.replace(found, revoked_at=now)
 
     def secret(self) -> bytes:
-        """What this home signs its sessions with; made when it is first asked for."""
+        """The secret that signs this home's sessions; created on first use."""
         fresh = secrets.token_bytes(32)
         self._execute("INSERT OR IGNORE INTO secrets(name, value) VALUES('sessions', ?)", fresh)
         return bytes(self._execute("SELECT value FROM secrets WHERE name = 'sessions'")[0][0])
 
     def end_session(self, nonce: str, ends: int) -> None:
-        """A browser signed out: its cookie opens nothing any more. ``ends``: when it would have ended."""
+        """Ends a session on sign-out, invalidating its cookie. ``ends``: when it would have expired."""
         self._execute("DELETE FROM signed_out WHERE ends <= ?", int(self.clock.now().timestamp()))
         self._execute("INSERT OR IGNORE INTO signed_out(nonce, ends) VALUES(?, ?)", nonce, ends)
 
     def has_ended(self, nonce: str) -> bool:
-        """Whether the browser with this session signed out."""
+        """True if this session was signed out."""
         return bool(self._execute("SELECT 1 FROM signed_out WHERE nonce = ?", nonce))
 
     def close(self) -> None:
@@ -204,7 +203,7 @@ class ApiKeys:
 
     def _open(self) -> sqlite3.Connection:
         connection = open_wal(self.path)
-        self.path.chmod(0o600)  # also of a file that was copied here
+        self.path.chmod(0o600)  # even if the file was copied here
         connection.execute(
             "CREATE TABLE IF NOT EXISTS keys(number INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE,"
             " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,"
@@ -219,7 +218,7 @@ class ApiKeys:
 
 def _key(body: bytes, revoked_at: str, last_used_at: str) -> ApiKey:
     key = msgspec.json.decode(body, type=ApiKey)
-    # In a file from before there was the column, what was revoked says so in its body alone.
+    # In files older than the column, only the body records a revocation.
     revoked_at = revoked_at or key.revoked_at
     return msgspec.structs.replace(key, revoked_at=revoked_at, last_used_at=last_used_at)
 

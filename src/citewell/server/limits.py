@@ -1,4 +1,4 @@
-"""How much one caller and all of them together may ask of the server. Everything is per process. Knows
+"""Limits on what one caller, and all together, may ask of the server. Everything is per process. Knows
 nothing about HTTP."""
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 Result = TypeVar("Result")
 
 _REMEMBERED = 10_000
-"""Callers whose buckets are kept; the one not seen for longest is forgotten (its bucket had time to fill)."""
+"""Maximum number of buckets kept; the least recently used goes first (it has had time to refill)."""
 _LOOKED_S = 0.5
 
 
 class Buckets:
-    """A token bucket for each caller: ``burst`` at once, ``per_minute`` in the long run; 0 is no limit."""
+    """A token bucket per caller: ``burst`` at once, ``per_minute`` in the long run, where 0 is no limit."""
 
     def __init__(
         self, per_minute: float, burst: float, *, clock: Callable[[], float] = time.monotonic
@@ -30,7 +30,7 @@ class Buckets:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: str) -> float:
-        """Seconds until there is a token; 0.0 when one was taken."""
+        """Takes a token and returns 0.0, or returns the seconds until there is one."""
         if self._rate <= 0:
             return 0.0
         with self._lock:
@@ -45,7 +45,7 @@ class Buckets:
 
 
 class Busy(Exception):
-    """As much is waiting as may wait; ``after`` seconds there may be room."""
+    """The queue is full; there may be room after ``after`` seconds."""
 
     def __init__(self, after: float = 1.0) -> None:
         super().__init__(f"the server is too busy; try again after {after:.0f} s")
@@ -53,7 +53,7 @@ class Busy(Exception):
 
 
 class Deadline:
-    """Of one request, from the door to its end: so many seconds (0: none), or until its client has
+    """The deadline of one request, from its arrival: after ``seconds`` (0: none), or once its client has
     ``left``."""
 
     def __init__(self, seconds: float = 0.0) -> None:
@@ -61,7 +61,7 @@ class Deadline:
         self._seconds, self._ends = seconds, time.monotonic() + seconds
 
     def gone(self) -> str:
-        """Why nobody waits any more, "" while somebody does."""
+        """Why nobody is waiting any more, or "" while somebody is."""
         if self.left.is_set():
             return "the client disconnected"
         over = self._seconds and time.monotonic() > self._ends
@@ -74,10 +74,10 @@ class _Task(NamedTuple):
 
 
 class Work:
-    """Threads for what takes long, with an end to the queue before them. Callers take turns, and nobody has
-    all the threads, so that one who asks much holds up nobody else. Nobody waits longer than
-    ``max_wait_s``: who would, by what a task has taken lately, is turned away at once, and who did after all,
-    then. ``told`` hears how much is accepted and not finished, running ones too."""
+    """A thread pool for long tasks with a bounded queue. Callers take turns and no caller gets all threads,
+    so that heavy users do not hold up others. Nobody waits longer than ``max_wait_s``: a task expected to,
+    going by recent durations, is refused at once, and one that does after all is refused then. ``told``
+    receives the number of tasks accepted but not finished, including running ones."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Work:
         self.waiting = 0
 
     def submit(self, task: Callable[[], Result], caller: str = "") -> Future[Result]:
-        """Raises Busy."""
+        """Queues ``task``. Raises Busy."""
         future: Future[Result] = Future()
         with self._lock:
             wait_s = self._expected(caller)
@@ -126,8 +126,8 @@ class Work:
         caller: str = "",
         wanted: Callable[[], Awaitable[bool]] | None = None,
     ) -> Result:
-        """The result of ``task``, which is not begun once it has waited too long or is no longer ``wanted``.
-        Raises Busy, also then, or what it raised."""
+        """The result of ``task``, which is not started if it has waited too long or is no longer ``wanted``.
+        Raises Busy, in those cases too, or what the task raised."""
         future = self.submit(task, caller)
         result = asyncio.ensure_future(asyncio.wrap_future(future))
         ends = self._clock() + self._max_wait_s
@@ -139,8 +139,8 @@ class Work:
         return await result
 
     def close(self, within: float | None = None) -> bool:
-        """Waits for what was accepted, ``within`` so many seconds; False where something is still running.
-        What has not begun by then is left."""
+        """Waits at most ``within`` seconds for accepted tasks; False if any is still running. Tasks not
+        started by then are cancelled."""
         with self._lock:
             accepted = set(self._accepted)
         left = wait(accepted, timeout=within).not_done
@@ -150,8 +150,8 @@ class Work:
         return not any(future.running() for future in left)
 
     def _expected(self, caller: str) -> float:
-        """Seconds until a further task of this caller begins: those before it are the caller's own and as
-        many of each other's."""
+        """Expected seconds until another task of this caller starts: ahead of it are the caller's own, and
+        from each other caller at most one more than that."""
         if self._running.total() < self._threads and not self._queues:
             return 0.0
         mine = len(self._queues.get(caller, ()))
@@ -161,19 +161,19 @@ class Work:
         return (before + 1) * self._took / self._threads
 
     def _next(self) -> None:
-        """Runs what waits, until there is nothing that may be begun."""
+        """Runs queued tasks until none may be started."""
         while (taken := self._taken()) is not None:
             self._run(*taken)
 
     def _taken(self) -> tuple[str, _Task] | None:
-        """The next task of the caller whose turn it is, of those who have not their most threads."""
+        """The next task of the caller whose turn it is, among those below their maximum of threads."""
         most = max(1, self._threads - 1)
         with self._lock:
             for caller in [name for name in self._queues if self._running[name] < most]:
                 queue = self._queues.pop(caller)
                 task = queue.popleft()
                 if queue:
-                    self._queues[caller] = queue  # behind all others
+                    self._queues[caller] = queue  # after all others
                 if task.future.set_running_or_notify_cancel():
                     self._running[caller] += 1
                     return caller, task
@@ -183,13 +183,13 @@ class Work:
         began = self._clock()
         try:
             result = task.call()
-        except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits for the result
+        except BaseException as error:  # noqa: BLE001 - passed on to whoever awaits the result
             ended = partial(task.future.set_exception, error)
         else:
             ended = partial(task.future.set_result, result)
         with self._lock:
             self._running[caller] -= 1
-            self._running += Counter()  # without those who have none
+            self._running += Counter()  # drops callers with none
             took = self._clock() - began
             self._took = took if not self._took else 0.8 * self._took + 0.2 * took
         ended()

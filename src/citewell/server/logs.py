@@ -1,8 +1,7 @@
-"""The server's log: one JSON object a line on standard error, without contents.
+"""The server's log: one JSON object per line on standard error, without contents.
 
-A line names routes, ids, times and kinds of errors; no question, no text of a document, no address with its
-parameters, no key. A failure's place in the code is named, its words are not: they may quote what somebody
-asked.
+Lines contain routes, ids, times and error types; no questions, document text, URLs with parameters, or keys.
+For a failure they give the place in the code but not the message, which may quote a question.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class JsonLines(logging.Formatter):
 
 
 def start() -> None:
-    """Our messages and uvicorn's become lines; nothing else of this process is touched."""
+    """Formats our log messages and uvicorn's; leaves other loggers in this process alone."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in (log.name, "uvicorn"):
@@ -50,8 +49,8 @@ def start() -> None:
 
 
 class RequestLog:
-    """ASGI middleware: every request is counted and logged when its response begins, by its route and never
-    by its address."""
+    """ASGI middleware that counts and logs every request when its response begins, by route, never by
+    URL."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
@@ -70,7 +69,7 @@ class RequestLog:
         await self.app(scope, receive, noting)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        # Set by the router; what met no route has none, and its path may say anything.
+        # Set by the router; an unmatched request has none, and its path may contain anything.
         route = getattr(scope.get("route"), "path", "") or "none"
         method = scope["method"] if scope["method"].isalpha() and len(scope["method"]) < 10 else "other"
         self.metrics.requested(method, route, status, seconds)

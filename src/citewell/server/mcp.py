@@ -1,9 +1,9 @@
-"""The home as tools for other people's agents, over the Model Context Protocol.
+"""The home as tools for third-party agents, over the Model Context Protocol.
 
-In: a knowledge base that acts for one caller. Out: an MCP server: search, ask, check a citation, look at past
-answers, take a receipt; nothing that changes documents unless that is asked for. Text of documents is handed
-over as data, under names that say so, and escaped, as an agent may pass it on to what shows Markdown; what
-the caller may not see does not exist. Knows nothing about transports.
+In: a knowledge base that acts for one caller. Out: an MCP server: search, ask, check a citation, query past
+answers, get a receipt; tools that change documents only if requested. Document text is returned as data,
+under names that say so, and escaped, as an agent may pass it on to a Markdown viewer; what the caller may not
+see does not exist. Knows nothing about transports.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_worl
 
 Result = TypeVar("Result", bound=BaseModel)
 _NAMES = frozenset({"document_id"})
-"""Arguments by which a tool looks something up."""
+"""Arguments that identify something to look up."""
 
 
 def _escaped(result: Result) -> Result:
-    """The result with every text of it harmless; a receipt is signed, and stays as it is."""
+    """The result with all its text escaped, except a receipt, which is signed."""
     if isinstance(result, ReceiptResult):
         return result
     return type(result).model_validate(_harmless(result.model_dump()))
@@ -84,16 +84,16 @@ def make_server(
     may_write: Callable[[], object] = lambda: None,
     telemetry: Telemetry | None = None,
 ) -> MCPServer:
-    """``kb`` acts for whoever uses the tools: see :meth:`KnowledgeBase.as_`. Documents come from ``folders``
-    only, where any are named; ``may_write`` is called before each change and raises what stands in its way.
-    ``telemetry`` gets a span of each call."""
+    """``kb`` acts for the user of the tools: see :meth:`KnowledgeBase.as_`. If ``folders`` are given, only
+    documents in them may be ingested; ``may_write`` is called before each change and raises if it is not
+    allowed. ``telemetry`` gets a span for each call."""
     spans = telemetry or Telemetry()
     server = MCPServer("citewell", instructions=INSTRUCTIONS, version=environment()["citewell"])
     conversation = session_id()
 
     def tool(annotations: ToolAnnotations) -> Callable[[Callable[..., BaseModel]], None]:
-        """Adds a tool. What it gives is escaped, and what came from such a result is taken as it was; its
-        error becomes what the agent reads, with its remedy."""
+        """Adds a tool: its result is escaped, arguments copied from such results are unescaped, and errors
+        reach the agent with their remedy."""
 
         def add(work: Callable[..., BaseModel]) -> None:
             @wraps(work)
@@ -209,7 +209,7 @@ def make_server(
 def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> CitationCheck:
     document_id = document.document_id
     located = locate(quote, document_id, {document_id: document.text})
-    if not located.spans:  # as it was handed over, it may have backslashes that the document has not
+    if not located.spans:  # it may contain the backslashes of an escaped result
         located = locate(unescaped(quote), document_id, {document_id: document.text})
     if not located.spans:
         failure = located.failure.value if located.failure else ""
@@ -232,9 +232,9 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
 
 
 def _with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:
-    """Quoted words with what belongs to them, so that a claim can be checked against them: sentences as they
-    are quoted, table rows whole, under their table's title, units and column heads, for a figure without its
-    head says nothing of a year. ``spans`` are half-open ranges of ``document.text``."""
+    """Quoted text with its context, to check a claim against: sentences as quoted, table rows whole, under
+    their table's title, units and column heads, as a figure without its head does not state its year.
+    ``spans`` are half-open ranges of ``document.text``."""
     lines: list[str] = []
     rows: dict[int, tuple[Table, list[Row]]] = {}
     everything = [(table, row) for table in document.tables for row in table.rows if row.cells]

@@ -1,7 +1,7 @@
-"""What the MCP tools return, and how it is made from the domain's values.
+"""The results of the MCP tools, and their construction from domain values.
 
-In: passages, claims, citations and records. Out: the models whose JSON schema each tool declares. Text of
-documents is under names that say that it is data. Knows nothing about the server.
+In: passages, claims, citations and records. Out: the models whose JSON schema each tool declares. Document
+text has field names that mark it as data. Knows nothing about the server.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class WithdrawResult(BaseModel):
 def place_of(
     document_id: str, version: str, start: int, end: int, within: Chunk | Citation | None = None
 ) -> Place:
-    """``within`` knows the page and the section."""
+    """``within`` supplies the page and the section."""
     return Place(
         document_id=document_id,
         document_version=version,

@@ -1,7 +1,7 @@
-"""Counts and times for Prometheus: requests, passes, verdicts, failures, the queue, quality.
+"""Prometheus metrics: requests, answers, verdicts, failures, the queue, quality.
 
-Labels are words of the product, never of a question, a document or a person. Several workers keep their
-counts in one folder (``PROMETHEUS_MULTIPROC_DIR``, as the library has it), and each reports the sum.
+Labels are the product's own terms, never from a question, a document or a person. Several workers keep their
+counts in one folder (the library's ``PROMETHEUS_MULTIPROC_DIR``), and each reports the sum.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-"""The folder in which several workers keep their counts; must be named before the library is imported."""
+"""The folder in which workers share their counts; must be set before the library is imported."""
 QUALITY_KEPT_S = 300.0
 
 
 class Metrics:
     def __init__(self, kb: KnowledgeBase) -> None:
-        # Every application counts for itself: several may live in one process.
+        # Each application has its own counts, as several may live in one process.
         registry = self.registry = CollectorRegistry()
         self.quality = Quality(kb)
         registry.register(self.quality)
@@ -103,8 +103,8 @@ class Metrics:
 
 
 class Quality(Collector):
-    """Read from the log when it is asked for: its size, and quality over the last week with the alerts that
-    fire, kept for five minutes. The same in every worker. What was not measured is left out."""
+    """Read from the log on request: its size, and quality and alerts over the last week, the latter cached
+    for five minutes. The same in every worker. What was not measured is omitted."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb, self._lock = kb, threading.Lock()
@@ -137,7 +137,7 @@ class Quality(Collector):
 
 
 def _bury(folder: Path) -> None:
-    """What a worker had in hand went with it; what it counted stays counted."""
+    """Drops the live gauges of dead workers; their counters remain."""
     for pid in {path.stem.rpartition("_")[2] for path in folder.glob("gauge_live*.db")}:
         try:
             os.kill(int(pid), 0)

@@ -1,8 +1,8 @@
-"""Bearer tokens (RFC 9068, RFC 7519) of one OpenID Connect issuer: whose they are, by its keys alone.
+"""Bearer tokens (RFC 9068, RFC 7519) of one OpenID Connect issuer, verified by its keys alone.
 
-The issuer's keys are fetched from the issuer's own host or the address that the configuration names, and
-never from an address that a token names. Only RS256 and ES256: a token cannot choose ``none``, nor have a
-public key taken for a shared secret. Knows nothing about requests.
+The keys are fetched from the issuer's own host or the configured address, never from an address in a token.
+Only RS256 and ES256: a token cannot choose ``none``, or have a public key used as a shared secret. Knows
+nothing about requests.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ ALGORITHMS = ("RS256", "ES256")
 LEEWAY_S = 30
 _FRESH_S, _AGAIN_S, _TIMEOUT_S, _MAX_BYTES = 600.0, 30.0, 5.0, 1 << 20
 _KEPT_S = 3600.0
-"""Keys are believed for so long after they were fetched, when the issuer cannot be reached meanwhile."""
+"""How long fetched keys are trusted while the issuer cannot be reached."""
 
 
 class IssuerError(CitewellError):
-    """The issuer's keys cannot be had."""
+    """The issuer's keys are unavailable."""
 
     retryable = True
 
 
 class Issuer:
-    """Made once; fetches keys when they are first needed, every ten minutes, and for a key it does not
-    know: at most twice a minute, whether they came or not, so that forged tokens cannot make us knock."""
+    """Created once; fetches keys on first need, every ten minutes, and for an unknown key: at most twice a
+    minute, successful or not, so that forged tokens cannot trigger more."""
 
     def __init__(
         self,
@@ -62,15 +62,15 @@ class Issuer:
         self._failed: IssuerError | None = None
 
     def caller(self, token: str) -> Caller | None:
-        """None for a token that is forged, expired, or for somebody else. Raises IssuerError.
+        """The token's caller; None if it is forged, expired, or for another audience. Raises IssuerError.
 
-        PyJWT's own client for keys has no bound on their size, asks an issuer that is away for each token,
-        and believes nothing meanwhile."""
+        PyJWT's own key client has no size limit, queries an unreachable issuer for every token, and trusts no
+        keys meanwhile."""
         settings = self._settings
         try:
             head = jwt.get_unverified_header(token)
             key = self._key(str(head.get("kid", "")))
-            # The key's own algorithm must fit too: PyJWK was made for one.
+            # The algorithm must also match the key's, as each PyJWK is made for one.
             if key is None or head.get("alg") not in ALGORITHMS or key.algorithm_name != head["alg"]:
                 return None
             claims = jwt.decode(
@@ -93,12 +93,12 @@ class Issuer:
         return Caller(user=user, groups=groups, roles=tuple(Role(name) for name in roles))
 
     def _key(self, name: str) -> jwt.PyJWK | None:
-        """Raises IssuerError while the keys cannot be had and none of this name is still believed."""
+        """The key of that id. Raises IssuerError if keys are unavailable and it is not still trusted."""
         held = self._held(name, _FRESH_S)
         if held is not None:
             return held
         held = self._held(name, _KEPT_S)
-        # Whoever's key is still believed does not wait for the one who fetches.
+        # Callers whose key is still trusted do not wait for a fetch.
         if self._lock.acquire(blocking=held is None):
             try:
                 if self._clock() - self._tried_at > _AGAIN_S:
@@ -153,7 +153,7 @@ class Issuer:
 
 
 def claim(claims: Mapping[str, Any], path: str) -> Any:
-    """The claim of that name; a dot goes inside (``realm_access.roles``) where none has it in its name."""
+    """The claim of that name; failing that, a dot descends into it (``realm_access.roles``)."""
     if path in claims:
         return claims[path]
     first, dot, rest = path.partition(".")
@@ -162,21 +162,21 @@ def claim(claims: Mapping[str, Any], path: str) -> Any:
 
 
 def _words(value: Any) -> list[str]:
-    """A list of texts; a single text stands for itself."""
+    """A list of strings, from a list or a single string."""
     if isinstance(value, str):
         return [value] if value else []
     return [item for item in value if isinstance(item, str)] if isinstance(value, Sequence) else []
 
 
 def _refuse_plain(address: str) -> None:
-    """Keys that came over an open line are whoever's sat on it."""
+    """Raises ConfigError unless https or loopback: keys sent in the clear can be replaced."""
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise ConfigError(f"{address} is not an https address", hint="use the issuer's https address")
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Keys are where we were told, or nowhere."""
+    """Refuses redirects: keys come only from the configured address."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None

@@ -1,7 +1,6 @@
-"""What went wrong, as problem details (RFC 9457): a title, what to do, whether trying again can help.
+"""Errors as problem details (RFC 9457): a title, a remedy, and whether retrying can help.
 
-In: any error. Out: a status and a body; never a traceback, never a text of a document. Knows nothing about
-routes.
+In: any error. Out: a status and a body; never a traceback or document text. Knows nothing about routes.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Details(Record, frozen=True, kw_only=True):
 
 
 class Problem(Exception):
-    """Ends a request with ``status``. ``retry_after_s``: so long to wait before the same may succeed."""
+    """Ends a request with ``status``. ``retry_after_s``: seconds after which the same may succeed."""
 
     def __init__(
         self,
@@ -55,7 +54,7 @@ class Problem(Exception):
 
 
 def absent() -> Problem:
-    """One answer for what is not there and for what the caller may not see."""
+    """The same problem for what does not exist and what the caller may not see."""
     title = "there is nothing here, or you may not see it"
     return Problem(404, title, hint="check the address and the id")
 
@@ -64,11 +63,11 @@ def forbidden(hint: str, title: str = "you do not have permission to do this") -
     return Problem(403, title, hint=hint)
 
 
-# The first that fits; what stands in none is the server's own fault, and its words stay in the server.
+# The first match counts; anything else is a server error, whose message is not sent.
 STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.UsageError, 400),
     (errors.AccessError, 403),
-    # Of a client that has gone, whom nobody tells, or of one that has waited long enough.
+    # The client has gone and sees nothing, or has waited long enough.
     (errors.AbandonedError, 499),
     (errors.EvidenceError, 500),
     (errors.LimitError, 413),
@@ -98,7 +97,7 @@ def problem_of(error: Exception) -> Problem:
     failed = f"the server failed ({type(error).__name__})"
     for kind, status in STATUS:
         if isinstance(error, kind):
-            # Words about the request are the asker's; those about our parts may hold a provider's secrets.
+            # Messages about the request may be sent; those about our parts may contain a provider's secrets.
             title = error.args[0] if status < 500 else failed
             return Problem(status, title, hint=error.hint, retryable=error.retryable)
     return Problem(
@@ -113,7 +112,7 @@ def response_of(problem: Problem) -> Response:
 
 @contextmanager
 def looking_up() -> Iterator[None]:
-    """What the core does not know, or does not show this caller, is a 404 with one and the same body."""
+    """Turns what the core does not find, or does not show this caller, into the same 404."""
     try:
         yield
     except (errors.UsageError, errors.EvidenceError) as error:

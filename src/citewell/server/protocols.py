@@ -1,8 +1,8 @@
-"""How each vendor's API streams an answer, marks it and says that there is none.
+"""How each vendor's API streams an answer, and how to annotate or withhold it.
 
-In: the JSON of responses and events. Out: the response that events add up to, the same with what was found of
-it, and one that says that it was withheld. Citewell's member is ``citewell``, which every SDK keeps as an
-extra. Knows nothing about connections or checks.
+In: the JSON of responses and events. Out: the response that events add up to, the same annotated with its
+check, and one saying that it was withheld. Citewell's member is ``citewell``, which every SDK keeps as an
+extra field. Knows nothing about connections or checks.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from citewell.vendors.reading import Answered
 Json = dict[str, Any]
 MARK = "citewell"
 DONE: Json = {"type": "[DONE]"}
-"""Stands for the text that ends a stream of chat completions, which is no JSON."""
+"""Represents the non-JSON text that ends a stream of chat completions."""
 
 
 class Protocol(NamedTuple):
-    """``joined`` makes a response of the events of a stream, ``last`` says whether an event ends it,
-    ``marked`` puts a mark into a response and ``closing`` into the events that end a stream; ``withheld`` is
-    a response with a notice instead of its text, ``events`` the same as a stream, ``error`` the body of
-    one."""
+    """``joined`` assembles a stream's events into a response, ``last`` tests whether an event ends it;
+    ``marked`` adds a mark to a response, ``closing`` to the events that end a stream; ``withheld`` replaces a
+    response's text by a notice, ``events`` turns a response into a stream; ``error`` is an error body."""
 
     vendor: str
     path: re.Pattern[str]
@@ -39,7 +38,7 @@ class Protocol(NamedTuple):
 
 
 def protocol_of(path: str) -> Protocol | None:
-    """The one that answers at ``path``; None for one that gives no answers (models, files, embeddings)."""
+    """The protocol at ``path``; None for paths without answers (models, files, embeddings)."""
     return next((found for found in PROTOCOLS if found.path.search(path)), None)
 
 
@@ -52,7 +51,7 @@ def line(event: Json) -> bytes:
 
 
 def _notes(answered: Answered, mark: Json) -> list[tuple[tuple[int, int], Json]]:
-    """(place of the part, OpenAI's annotation in the part's own offsets) of each verified citation."""
+    """(key of the part, OpenAI annotation with offsets in that part) for each verified citation."""
     sources = {source.id: source for source in answered.sources}
     found: list[tuple[tuple[int, int], Json]] = []
     for claim in mark["claims"]:
@@ -110,7 +109,7 @@ def _chat_marked(response: Json, answered: Answered, mark: Json) -> None:
 
 
 def _chat_closing(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
-    """A chunk of ours, then what ended the stream."""
+    """Our own chunk, then the original closing events."""
     whole: Json = {"choices": [{"message": {}} for _ in range(len(answered.pieces) or 1)]}
     _chat_marked(whole, answered, mark)
     choices = [
@@ -148,7 +147,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 def _responses_joined(events: Sequence[Json]) -> Json:
-    """The one in the last event; of a stream that broke off, its text."""
+    """The response in the last event; for an interrupted stream, one with its text."""
     whole = next((event["response"] for event in reversed(events) if event.get("type") in _ENDS), None)
     if whole is not None:
         return dict(whole)

@@ -1,8 +1,8 @@
-"""Opening the socket, and the refusals before that: nothing that would let strangers in, or lose records.
+"""Opens the socket, after refusing configurations that would admit strangers or lose records.
 
-Connections on which a request has begun and does not come to its end are given so long, and no more. Without
-that, whoever opens connections and sends half a line each keeps everybody else out; uvicorn has no such
-limits. Knows nothing about routes.
+Connections with an unfinished request are limited in time and number. Otherwise a client opening connections
+and sending half a line on each could lock everybody out; uvicorn has no such limits. Knows nothing about
+routes.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ else:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol as Http
 
 CONNECTIONS = 2000
-"""Open at a time, per process; more are turned away before they are read."""
+"""Maximum open connections per process; more are refused unread."""
 GRACE_S = 20
-"""Who is connected when the server is told to stop has so long to get an answer."""
+"""Time for connected clients to get an answer when the server is told to stop."""
 LAST_S = 9
-"""Work that nobody listens to any more has so long to seal its record. Then the process ends, before whoever
-stops servers loses patience: most wait thirty seconds."""
+"""Time for unattended work to seal its record. Then the process ends, before supervisors, most of which wait
+thirty seconds, kill it."""
 _CLOSING_S = 3.0
 
 
 def refuse(home: Path, config: Config) -> None:
-    """Raises ConfigError for a way of serving that is not safe."""
+    """Raises ConfigError for an unsafe way of serving."""
     settings = config.server
     if not is_loopback(settings.host) and not settings.oidc_issuer and not ApiKeys(home).any():
         raise ConfigError(
@@ -60,14 +60,14 @@ def refuse(home: Path, config: Config) -> None:
 
 
 def serve(home: Path, config: Config, said: Mapping[str, str] | None = None) -> None:
-    """Answers requests until it is told to stop; ``said`` are the variables that stand for the options of a
-    command line, in ``config`` already. Raises ConfigError before the socket opens."""
+    """Serves requests until told to stop; ``said`` are the command line's options as variables, already
+    applied to ``config``. Raises ConfigError before the socket opens."""
     refuse(home, config)
     settings = config.server
     options: dict[str, Any] = {
         "host": settings.host,
         "port": settings.port,
-        "access_log": False,  # addresses hold ids of documents: server.logs writes routes instead
+        "access_log": False,  # URLs contain document ids: server.logs writes routes instead
         "server_header": False,
         "log_config": None,
         "proxy_headers": bool(settings.proxies),
@@ -79,12 +79,12 @@ def serve(home: Path, config: Config, said: Mapping[str, str] | None = None) -> 
     if settings.workers == 1:
         uvicorn.run(application(home, config), **options)
         return
-    # Each worker is a fresh process that reads the same configuration; what the command line said goes along.
+    # Each worker is a new process reading the same configuration; the command line's options are passed on.
     os.environ |= {"CITEWELL_HOME": str(home), **(said or {})}
     with tempfile.TemporaryDirectory(prefix="citewell-metrics-") as folder:
         counts = Path(os.environ.setdefault(SHARED, folder))
         counts.mkdir(parents=True, exist_ok=True)
-        for left in counts.glob("*.db"):  # of processes that are gone; their counts would be added again
+        for left in counts.glob("*.db"):  # from dead processes; their counts would be added again
             left.unlink()
         uvicorn.run(f"{__name__}:worker", factory=True, workers=settings.workers, **options)
 
@@ -99,10 +99,10 @@ def application(home: Path, config: Config) -> FastAPI:
     kb = open(home, config=config)
 
     def leave() -> None:
-        """Threads cannot be stopped, and Python would wait for them: the process ends, its log shut."""
+        """Closes the home and exits at once: threads cannot be stopped, and Python would wait for them."""
         closing = threading.Thread(target=kb.close, daemon=True)
         closing.start()
-        closing.join(_CLOSING_S)  # a thread in the midst of an entry holds the log; what is half is not there
+        closing.join(_CLOSING_S)  # a thread writing an entry may hold the log; partial entries do not count
         logging.shutdown()
         os._exit(0)
 
@@ -114,17 +114,17 @@ _HEAD, _BODY = "head", "body"
 
 
 class Connection(Http):
-    """One connection. A request whose head is not whole after ``HEAD_S`` is answered 408, one whose body
-    comes slower than ``BODY_S`` and ``BYTES_PER_S`` allow is cut off, and of more than ``UNFINISHED`` at a
-    time the oldest goes. A subclass may have other limits; connections of one class share ``UNFINISHED``."""
+    """One connection. A request whose head is incomplete after ``HEAD_S`` is answered 408, one whose body is
+    slower than ``BODY_S`` and ``BYTES_PER_S`` allow is cut off, and beyond ``UNFINISHED`` at a time the
+    oldest is dropped. A subclass may have other limits; connections of one class share ``UNFINISHED``."""
 
     HEAD_S: ClassVar[float] = 10.0
-    """For the lines of a request, from its first byte or, of the first, from when the connection was made."""
+    """For the head of a request, from its first byte or, for the first, from connecting."""
     BODY_S: ClassVar[float] = 30.0
-    """For its body, and longer by what has come of it:"""
+    """For the body, extended by the bytes received at this rate:"""
     BYTES_PER_S: ClassVar[float] = 8_192.0
     UNFINISHED: ClassVar[int] = 500
-    """Fewer than all connections that are taken, so that there is room for those who do ask something."""
+    """Lower than the limit on all connections, to leave room for complete requests."""
     _unfinished: ClassVar[dict[Connection, None]] = {}
 
     _waits_for = ""
@@ -169,7 +169,7 @@ class Connection(Http):
                 next(iter(self._unfinished))._end()
 
     def _look(self) -> None:
-        """The time is over, unless more of a body came meanwhile, or we ourselves asked it to wait."""
+        """Ends an overdue request, unless enough of its body has arrived, or we paused reading ourselves."""
         left = self._since + self.BODY_S + self._bytes / self.BYTES_PER_S - self.loop.time()
         if self._waits_for == _BODY and (left > 0 or self.flow.read_paused):
             self._timer = self.loop.call_later(max(left, 1.0), self._look)

@@ -1,9 +1,9 @@
 """Requests and responses as values of :mod:`citewell.core.records`, and their schemas in the OpenAPI
 document.
 
-In: a request's body or query, and the shape it must have. Out: that value, or a problem that says which
-member is wrong; responses as JSON; the ``components`` of the document. One library (msgspec) reads, writes
-and describes. Knows nothing about what the shapes mean.
+In: a request's body or query, and the type it must have. Out: that value, or a problem naming the wrong
+member; responses as JSON; the ``components`` of the document. One library (msgspec) decodes, encodes and
+describes. Knows nothing about what the types mean.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Shape = TypeVar("Shape")
 
 
 def body_of(shape: type[Shape]) -> Any:
-    """The default of a parameter: the request's JSON body as ``shape``."""
+    """Parameter default: the request's JSON body as ``shape``."""
 
     async def read(request: Request) -> Shape:
         return decoded(await request.body(), shape)
@@ -34,7 +34,7 @@ def body_of(shape: type[Shape]) -> Any:
 
 
 def decoded(body: bytes, shape: type[Shape]) -> Shape:
-    """Raises Problem 422 for what is no JSON or of another shape."""
+    """Raises Problem 422 for invalid JSON or another shape."""
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -44,8 +44,8 @@ def decoded(body: bytes, shape: type[Shape]) -> Shape:
 
 
 def query_of(shape: type[Shape]) -> Any:
-    """The default of a parameter: the query parameters as ``shape``; one that it does not know is refused, so
-    that no filter is dropped in silence."""
+    """Parameter default: the query parameters as ``shape``; unknown ones are refused, so that no filter is
+    silently ignored."""
 
     def read(request: Request) -> Shape:
         try:
@@ -60,7 +60,7 @@ def reply(value: Any, headers: Mapping[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(value), headers=headers, media_type=JSON)
 
 
-# --- the document -----------------------------------------------------------------------------------
+# --- the OpenAPI document ---------------------------------------------------------------------------
 
 
 def described(
@@ -72,8 +72,8 @@ def described(
     form: dict[str, Any] | None = None,
     media: str = JSON,
 ) -> dict[str, Any]:
-    """For a route's decorator: the good response (None: bytes), every other of which is :class:`Details`; the
-    JSON body or the schema of a form; a query parameter for each member of ``query``."""
+    """Arguments for a route's decorator: the success response (None: bytes), all others being
+    :class:`Details`; the JSON body or the schema of a form; a query parameter per member of ``query``."""
     schema = _reference(gives) if gives is not None else {"type": "string", "format": "binary"}
     extra: dict[str, Any] = {}
     if body is not None:
@@ -99,8 +99,8 @@ def described(
 
 
 def add_schemas(document: dict[str, Any]) -> dict[str, Any]:
-    """``document`` with the schemas of what its routes name and of all that they hold, and the credentials
-    that are taken."""
+    """``document`` with the schemas of the types its routes refer to, nested ones included, and the accepted
+    credentials."""
     _, found = msgspec.json.schema_components(_NAMED.values(), ref_template=REFERENCE)
     components = document.setdefault("components", {})
     components["schemas"] = {**components.get("schemas", {}), **found}
@@ -112,7 +112,7 @@ def add_schemas(document: dict[str, Any]) -> dict[str, Any]:
 
 
 _NAMED: dict[str, type[Any]] = {}
-"""What routes refer to, by name; filled while they are defined."""
+"""Types that routes refer to, by name; filled as routes are defined."""
 
 
 def _reference(shape: type[Any]) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""What one running server holds, in one place: the home, its settings, and the parts that requests share.
+"""The state of one running server: the home, its settings, and the parts that requests share.
 
-Found again from any request by :func:`site`. Knows nothing about routes.
+:func:`site` returns it for any request. Knows nothing about routes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Result = TypeVar("Result")
 
 _LOOKED_S = 0.5
 CHANGE_WAITS_S = 5.0
-"""No longer, for who waits holds a thread that questions and pages need too."""
+"""Maximum wait, as a waiting request holds a thread."""
 
 
 class Site:
-    """``local``: the socket listens on loopback alone, so that without keys the owner needs none.
-    ``ready`` once the models are loaded, or ``failed`` says why not."""
+    """``local``: the socket listens only on loopback, so that until keys exist the owner needs none.
+    ``ready`` is set once the models are loaded; otherwise ``failed`` says why not."""
 
     def __init__(self, kb: KnowledgeBase, *, local: bool) -> None:
         settings = kb.config.server
@@ -51,10 +51,10 @@ class Site:
         self.work = Work(
             settings.threads, settings.queue, max_wait_s=settings.max_wait_s, told=self.metrics.queue.set
         )
-        # Checks and uploads take long: threads of their own, so that questions always have theirs.
+        # Checks and uploads take long, so they have threads of their own and never block questions.
         self.checks = Work((settings.threads + 1) // 2, settings.queue, max_wait_s=settings.max_wait_s)
         self.callers = Buckets(settings.rate_per_minute, settings.burst)
-        # Guessing 256 bits is hopeless; this keeps it from being expensive too.
+        # Guessing 256 bits is hopeless; this keeps attempts from costing us much.
         self.strangers = Buckets(60, 30)
         self.streams = Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay)
         self.telemetry = telemetry(documents=settings.otel_documents, writer=kb.config.generator)
@@ -77,8 +77,8 @@ class Site:
         *,
         timeout_s: float = 0.0,
     ) -> Result:
-        """``call`` in a thread of ``work``; what it is given says why nobody waits for it any more, "" while
-        somebody does. Raises Busy, Problem 503 where the time is over, or what it raised."""
+        """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, ""
+        while somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
         deadline = Deadline(timeout_s)
 
         async def present() -> bool:
@@ -94,7 +94,7 @@ class Site:
             deadline.left.set()  # also of a request that was cancelled
 
     async def reading(self, request: Request, caller: Caller, call: Callable[[], Result]) -> Result:
-        """As :meth:`attended`, for what reads the log or judges again, which ends by itself."""
+        """As :meth:`attended`, for reading the log or judging again, which the meter stops in time."""
 
         def work(gone: Callable[[], str]) -> Result:
             with metered(Meter(gone)):
@@ -104,7 +104,7 @@ class Site:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Documents are changed by one request at a time. Raises Problem 503 for one that would wait long."""
+        """Lets one request at a time change documents. Raises Problem 503 after ``CHANGE_WAITS_S``."""
         if not self.ingesting.acquire(timeout=CHANGE_WAITS_S):
             hint = "try again when it has finished"
             raise Problem(503, "another ingest is running", hint=hint, retry_after_s=5)
@@ -116,7 +116,7 @@ class Site:
     async def changed(
         self, request: Request, caller: Caller, call: Callable[[Callable[[], str]], Result]
     ) -> Result:
-        """As :meth:`attended`, of what changes documents."""
+        """As :meth:`attended`, for changes to documents."""
 
         def work(gone: Callable[[], str]) -> Result:
             with self.changing():
@@ -126,8 +126,8 @@ class Site:
 
     @property
     def open(self) -> bool:
-        """Nobody ever made a key and no issuer is configured: the one at this machine is the owner. Where the
-        file of the keys is gone, the log still has their entries."""
+        """True if no key was ever made and no issuer is configured, so that callers on this machine are the
+        owner. If the key file is lost, the log still has the keys' entries."""
         if not self.local or self.settings.oidc_issuer:
             return False
         if not self._keyed and self.keys.any():
@@ -137,13 +137,13 @@ class Site:
         return not self._keyed
 
     def start(self) -> None:
-        """Loads every part of the pass in a thread, so that the first asker does not wait for it."""
+        """Loads every part needed for answering in a thread, so that the first asker does not wait."""
         threading.Thread(target=self.load, name="citewell-load", daemon=True).start()
 
     def load(self) -> None:
         try:
             self.kb.warm()
-        except Exception as error:  # noqa: BLE001 - also said by every request that needs the part
+        except Exception as error:  # noqa: BLE001 - also reported by every request that needs the part
             self.failed = f"{type(error).__name__}: {error}"
             log.error("a component could not be loaded", exc_info=error)
         else:
@@ -151,7 +151,7 @@ class Site:
             self.metrics.ready.set(1)
 
     def close(self, within: float | None = None) -> bool:
-        """False where work is still running after ``within`` seconds."""
+        """Closes everything; False if work is still running after ``within`` seconds."""
         began = time.monotonic()
         ended = self.work.close(within)
         left = None if within is None else max(0.0, within - (time.monotonic() - began))
@@ -163,9 +163,9 @@ class Site:
 
 
 class Attended(APIRoute):
-    """A route for reading: what it reads of the log, or judges again, ends with the deadline of a request or
-    when the client goes. Of another method this does nothing: its body is still to come, and only its handler
-    knows what may be left half done."""
+    """A GET route whose log reading or judging stops at the request's deadline or when the client leaves. It
+    does nothing for other methods: their body is yet to come, and only the handler knows what may be left
+    half done."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -194,7 +194,7 @@ async def _watch(request: Request, deadline: Deadline) -> None:
 
 
 def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
-    """What to tell whoever still waits; ``error`` itself where nobody does."""
+    """The problem for a client still waiting, or ``error`` itself if none is."""
     if deadline.left.is_set():
         return error
     return Problem(503, str(error.args[0]), hint="ask for less at once, or raise server.timeout_s")

@@ -1,9 +1,9 @@
-"""Answers in the making, as events that a client may lose and ask for again.
+"""Resumable event streams of answers in progress.
 
-In: events as the pass emits them, from its thread. Out: the same events to any number of listeners, each from
-wherever it left off, while the stream runs and for a while after it. Where several workers share a server the
-events also go to its database, so that a client may come back to any worker (:class:`RemoteStream`). What is
-gone is made again from the record. Knows nothing about HTTP.
+In: events as the pipeline emits them, from its thread. Out: the same events to any number of listeners, each
+from where it left off, during the stream and for a while after. If workers share a database server, events
+also go there, so that a client may reconnect to any worker (:class:`RemoteStream`). Streams no longer kept
+are rebuilt from the record. Knows nothing about HTTP.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from citewell.server.logs import log
 from citewell.server.problems import Details
 
 KEPT = 500
-"""Finished streams at most, whatever their age: an answer with its passages is some 50 kB."""
+"""Maximum finished streams, whatever their age: an answer with its passages is some 50 kB."""
 PULSE_S = 15.0
 ALIVE_S = 5.0
-"""How often a worker says of its streams that it is still at them."""
+"""How often a worker reports that its streams are alive."""
 LOOK_S = 0.25
 GONE_S = 6 * ALIVE_S
-"""Without a sign of life for so long, the server process that was answering has stopped."""
+"""After this long without a sign of life, the answering process is taken to have stopped."""
 ERROR = "error"
 
 
 class Stream:
-    """One request's events, numbered from 1. ``asker`` is whose they are; ``relay`` takes them to other
-    workers; ``deadline`` ends it before its time where the asker no longer waits."""
+    """One request's events, numbered from 1. ``asker`` owns them; ``relay`` passes them to other workers;
+    ``deadline`` ends the request early when the asker no longer waits."""
 
     def __init__(self, request_id: str, asker: Caller, relay: Relay | None) -> None:
         self.request_id, self.asker, self.relay = request_id, asker, relay
@@ -66,7 +66,7 @@ class Stream:
             self._wake()
 
     async def events(self, after: int = 0) -> AsyncIterator[Relayed | None]:
-        """Every event behind number ``after``, to the end; None when nothing came for a while."""
+        """Every event after number ``after``, to the end; None whenever nothing came for ``PULSE_S``."""
         woken = asyncio.Event()
         listener = (asyncio.get_running_loop(), woken)
         with self._lock:
@@ -94,7 +94,7 @@ class Stream:
     def _add(self, kind: str, data: bytes) -> None:
         with self._emitting:
             event = Relayed(number=len(self._events) + 1, kind=kind, data=data)
-            # To the others first: what a client of this worker has received, any other can go on from.
+            # To the others first, so that any worker can resume after what a client here has received.
             self._pass_on(lambda relay: relay.tell(self.request_id, [event]))
             with self._lock:
                 self._events.append(event)
@@ -106,7 +106,7 @@ class Stream:
         try:
             send(self.relay)
         except CitewellError as error:
-            # The answer does not depend on it: who comes back to another worker gets it from the record.
+            # The answer does not depend on it: a client of another worker gets it from the record.
             self.relay = None
             extra = {"request_id": self.request_id, "error": type(error).__name__}
             log.warning("a stream can only be followed in the worker that answers", extra=extra)
@@ -117,8 +117,7 @@ class Stream:
 
 
 class RemoteStream:
-    """As :class:`Stream`, for listeners: one that another worker answers, read from the database that they
-    share."""
+    """As :class:`Stream`, for listeners, when another worker is answering; read from the shared database."""
 
     question = session_id = ""
 
@@ -126,16 +125,16 @@ class RemoteStream:
         self.request_id, self.caller, self._relay = request_id, caller, relay
 
     def exists(self) -> bool:
-        """Whether it is kept, and ended or still worked on; waits for the database."""
+        """True if it is kept, and has ended or is still alive; waits for the database."""
         heard = self._heard(0)
         return heard is not None and (heard.ended or heard.silent_s < GONE_S)
 
     async def events(self, after: int = 0) -> AsyncIterator[Relayed | None]:
-        """As :meth:`Stream.events`; the last is an error where that worker is gone."""
+        """As :meth:`Stream.events`; ends with an error if the answering worker is gone."""
         spoke = time.monotonic()
         while True:
             heard = await run_in_threadpool(self._heard, after)
-            if heard is None:  # it was let go of, or forgotten with its asker
+            if heard is None:  # it was dropped, or erased with its asker
                 return
             for event in heard.told:
                 yield event
@@ -163,8 +162,8 @@ class RemoteStream:
 
 
 class Streams:
-    """Those that run, and those that ended no longer than ``keep_s`` ago. With ``relay`` other workers can
-    follow them too, and a thread of its own tells them that this one lives."""
+    """Streams running or ended at most ``keep_s`` ago. With ``relay``, other workers can follow them too, and
+    a thread reports to them that this one is alive."""
 
     def __init__(self, keep_s: float, *, relay: Callable[[], Relay | None]) -> None:
         self._keep_s, self._relay = keep_s, relay
@@ -173,7 +172,7 @@ class Streams:
         self._living: threading.Thread | None = None
 
     def open(self, request_id: str, asker: Caller) -> Stream:
-        """A stream that can be followed when this returns; waits for the database where there is one. Raises
+        """Opens a stream, which can be followed at once; waits for the database if there is one. Raises
         LogError."""
         relay = self._relay()
         if relay is not None:
@@ -192,14 +191,14 @@ class Streams:
             self._living.join()
 
     def get(self, request_id: str, caller: Caller) -> Stream | None:
-        """None for one that is not here, another user's, or asked with groups that the caller lacks."""
+        """The stream; None if not here, another user's, or asked with groups that the caller lacks."""
         with self._lock:
             self._let_go()
             stream = self._streams.get(request_id)
             return stream if stream is not None and _may_follow(caller, stream.asker) else None
 
     def remote(self, request_id: str, caller: Caller) -> RemoteStream | None:
-        """One that another worker answers, or answered; waits for the database."""
+        """A stream of another worker, running or ended, or None; waits for the database."""
         relay = self._relay()
         found = RemoteStream(relay, request_id, caller) if relay is not None else None
         return found if found is not None and found.exists() else None
@@ -214,7 +213,7 @@ class Streams:
                 running = [one for one in self._streams.values() if one.ended_at is None and one.relay]
             relay = running[0].relay if running else None
             if relay is not None:
-                with suppress(CitewellError):  # the next event that cannot be passed on says so
+                with suppress(CitewellError):  # the next event that cannot be relayed logs it
                     relay.alive([one.request_id for one in running])
 
     def _let_go(self) -> None:
@@ -226,12 +225,12 @@ class Streams:
 
 
 def _groups_of(caller: Caller) -> tuple[str, ...] | None:
-    """What a stream may have drawn from, for a caller of these groups; None for everything."""
+    """The groups whose documents a caller's stream may contain; None for everything."""
     return None if caller.unrestricted else caller.groups
 
 
 def _may_follow(caller: Caller, asker: Caller) -> bool:
-    """One user may hold several keys, and not all of them have the groups that this was asked with."""
+    """True for the same user with all groups asked with: not all of a user's keys may have them."""
     if caller.user != asker.user:
         return False
     return caller.unrestricted or (not asker.unrestricted and set(asker.groups) <= set(caller.groups))

@@ -1,12 +1,12 @@
-"""Spans for OpenTelemetry, where its standard variables ask for them; otherwise nothing.
+"""OpenTelemetry spans, if its standard variables enable them.
 
-In: a question while it is asked, its Answer; what was verified for others; a tool that an agent called. Out:
-spans and events by the GenAI semantic conventions, sent by the SDK's own exporter to
-``OTEL_EXPORTER_OTLP_ENDPOINT`` or ``OTEL_EXPORTER_OTLP_TRACES_ENDPOINT``. No text of a question, a document
-or an answer is sent; ids of documents only when ``server.otel_documents`` is on.
+In: a question being asked, its Answer; external answers verified; a tool call by an agent. Out: spans and
+events by the GenAI semantic conventions, sent by the SDK's own exporter to ``OTEL_EXPORTER_OTLP_ENDPOINT`` or
+``OTEL_EXPORTER_OTLP_TRACES_ENDPOINT``. No text of questions, documents or answers is sent; document ids only
+if ``server.otel_documents`` is on.
 
-A pass is one span; its stages are laid end to end inside it, because a trace keeps how long each took and not
-when it began.
+Answering a question is one span; its stages are laid end to end inside it, as a trace records how long each
+took but not when it began.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ OPERATIONS: Mapping[str, str] = {
     "generation": "chat",
     "stricter retry": "chat",
 }
-"""Stages that the conventions have a word for (``gen_ai.operation.name``)."""
+"""Stages with a name in the conventions (``gen_ai.operation.name``)."""
 
 Carrier = Mapping[str, str]
-"""The headers of the request, in which a trace may come along (W3C Trace Context)."""
+"""The request's headers, which may carry a trace (W3C Trace Context)."""
 
 
 def telemetry(*, documents: bool, writer: str, environ: Mapping[str, str] = os.environ) -> Telemetry:
-    """By the environment; ``writer`` is the configuration's line for it. Raises MissingExtraError where spans
-    are wanted and cannot be made."""
+    """Telemetry as set by the environment; ``writer`` is the configured generator. Raises MissingExtraError
+    if spans are enabled but OpenTelemetry is not installed."""
     off = environ.get("OTEL_SDK_DISABLED") == "true" or environ.get("OTEL_TRACES_EXPORTER") == "none"
-    # Without an address its exporter would try port 4318 of this machine for ever.
+    # Without an address, the exporter would try port 4318 of this machine for ever.
     addresses = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
     traces = not off and any(map(environ.get, addresses))
     if traces and find_spec("opentelemetry.sdk") is None:
@@ -56,10 +56,10 @@ def telemetry(*, documents: bool, writer: str, environ: Mapping[str, str] = os.e
 
 
 class Telemetry:
-    """Sends in batches, from a thread of the SDK's."""
+    """Sends spans in batches, from a thread of the SDK."""
 
     def __init__(self, *, documents: bool = False, writer: str = "", traces: bool = False) -> None:
-        # Not the global provider: an application around this one keeps its own.
+        # Not the global provider, which an embedding application may use.
         self._sdk = _tracers() if traces else None
         self._tracer = (self._sdk or NoOpTracerProvider()).get_tracer("citewell", environment()["citewell"])
         self._documents = documents
@@ -70,20 +70,20 @@ class Telemetry:
 
     @contextmanager
     def asking(self, carrier: Carrier) -> Iterator[Callable[[Answer], None]]:
-        """One span for the pass, in the trace that the request came with; an error marks it. What it gives is
-        called with the answer."""
+        """One span for answering, in the request's trace; an error marks it. Call the yielded function with
+        the answer."""
         began = time.time_ns()
         with self._workflow("citewell.ask", carrier, began) as span:
             yield lambda answer: self._describe(span, answer, began)
 
     @contextmanager
     def verifying(self, carrier: Carrier) -> Iterator[Callable[[Sequence[Claim]], None]]:
-        """One span for a check of somebody else's answers. What it gives is called with their claims."""
+        """One span for checking external answers. Call the yielded function with their claims."""
         with self._workflow("citewell.verify", carrier, time.time_ns()) as span:
             yield lambda claims: _verdicts(span, claims, {})
 
     def calling(self, tool: str) -> AbstractContextManager[Span]:
-        """One span for the call of a tool, in the trace that the agent's request came with."""
+        """One span for a tool call, in the current trace."""
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": tool,
@@ -109,7 +109,7 @@ class Telemetry:
             kind=kind,
             attributes=attributes,
             start_time=began,
-            record_exception=False,  # its message may hold words of the question
+            record_exception=False,  # its message may quote the question
             set_status_on_exception=False,
         ) as span:
             try:

@@ -1,1 +1,1 @@
-"""A calibration card: claims with labels, what may be promised of them, and the weights of the confidence."""
+"""Calibration cards: labelled claims, the guarantees they allow, and the weights of the confidence."""

@@ -1,10 +1,9 @@
-"""Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
+"""Labelled data -> a calibration card: thresholds, decision borders and weights with their guarantees.
 
-In: a home; cases, labelled claims. Out: a :class:`Card`. Nothing is asked on
-record: cases are rehearsed, under the relevance and support thresholds that the card leaves in use and
-without borders, so that it sees what borders would hide, and nothing that will never be shown. Where no
-promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
-cards or terminals.
+In: a home; cases, labelled claims. Out: a :class:`Card`. Nothing is logged: cases are rehearsed with the
+card's relevance and support thresholds but without decision borders, which includes answers that borders
+would hide, but none that can never be shown. Where no promise is possible, the setting is unchanged and the
+card says why. Knows nothing about card files or terminals.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from citewell.verification.confidence.cards import (
 )
 
 HANDED_ON = 10
-"""Passages of a question that a relevance promise looks at."""
+"""Passages per question considered for the relevance promise."""
 _NO_CLAIMS = (
     "no claim was labelled: cases say which answers are right, not which claims are supported;"
     " label claims, or judge some with `citewell eval sample`"
@@ -57,8 +56,8 @@ _NO_CLAIMS = (
 
 
 class Terms(Record, frozen=True, kw_only=True):
-    """``alpha``: the share of errors allowed; ``partial_alpha`` of answers that are shown at all;
-    ``confidence`` with which the promise is made."""
+    """``alpha``: the allowed share of errors; ``partial_alpha``: the same among all answers shown, even in
+    part; ``confidence`` of the promise."""
 
     alpha: float = 0.05
     partial_alpha: float = 0.20
@@ -66,7 +65,7 @@ class Terms(Record, frozen=True, kw_only=True):
 
 
 class Evidence(Record, frozen=True, kw_only=True):
-    """Everything labelled that a card is made from."""
+    """The labelled data that a card is made from."""
 
     cases: tuple[Case, ...] = ()
     claims: tuple[LabelledClaim, ...] = ()
@@ -74,7 +73,7 @@ class Evidence(Record, frozen=True, kw_only=True):
 
 
 class _Found(Record, frozen=True, kw_only=True):
-    """A question, where its evidence stands, and what is found for it."""
+    """A question, the location of its evidence, and the passages found for it."""
 
     case: Case
     located: Located
@@ -88,8 +87,8 @@ def calibrate(
     *,
     progress: Progress = lambda done, total, name: None,
 ) -> Card:
-    """Raises UsageError for terms that make no sense, or when there is nothing labelled. ``progress`` counts
-    each question twice: it is searched for, then rehearsed."""
+    """Makes a calibration card. Raises UsageError for invalid terms or without labelled data. ``progress``
+    counts each question twice: once for the search, once for the rehearsal."""
     _refuse(evidence, terms)
     bare = kb.under(_without_card(kb.config))
     today = bare.today()
@@ -111,14 +110,14 @@ def calibrate(
     made.proofs(claims)
     weighing = None
     if found:
-        # The support threshold changes what is shown, thrown out and tried again: it is the one to be used.
+        # The support threshold determines what is shown, dropped and retried, so the new one is used here.
         loose = bare.under(laid_over(bare.config, made.settings | _NO_BORDERS))
         rehearsed: list[Weighed] = []
         for one in found:
             progress(len(found) + len(rehearsed), 2 * len(asked), one.case.id)
             rehearsed.append(_rehearsed(loose, one))
         weighing = made.borders(rehearsed)
-    cases = bool(evidence.cases)  # a card of labelled claims alone depends on who judges claims alone
+    cases = bool(evidence.cases)  # a card from labelled claims alone depends only on the judges
     return Card(
         format=FORMAT,
         made_at=written(bare.now()),
@@ -138,7 +137,7 @@ def calibrate(
     )
 
 
-# None at all: other weights may lift an answer that the configured ones leave under every border.
+# No borders: other weights may lift an answer that the configured weights leave below every border.
 _NO_BORDERS = {"confidence.answer": 0.0, "confidence.partial": 0.0}
 
 
@@ -155,7 +154,7 @@ def _without_card(config: Config) -> Config:
 
 
 def _by_question(cases: Sequence[Case]) -> list[Case]:
-    """The first of those that ask the same with the same groups: the others are no evidence beside it."""
+    """The first case of each question and set of groups: repeats add no evidence."""
     asked: dict[tuple[str, frozenset[str]], Case] = {}
     for case in cases:
         asked.setdefault((" ".join(case.question.casefold().split()), frozenset(case.groups)), case)
@@ -168,7 +167,7 @@ def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[st
 
 
 def _rehearsed(kb: KnowledgeBase, found: _Found) -> Weighed:
-    """What the pass makes of a question without borders, right as a run would judge it."""
+    """The pipeline's answer to a question without borders, judged right or wrong as in a run."""
     case = found.case
     record = kb.rehearse(case.question, groups=case.groups)
     made = Weighed(key=case.id, record=record)
@@ -183,7 +182,7 @@ def _drawn(name: str, passage: Passage) -> str:
 
 
 class _Made:
-    """Promises as they are made, and the ``settings`` that those which hold put into use."""
+    """Collects promises, and the ``settings`` put into use by those that hold."""
 
     def __init__(self, kb: KnowledgeBase, terms: Terms) -> None:
         self._kb, self._terms = kb, terms
@@ -208,7 +207,7 @@ class _Made:
         )
 
     def relevance(self, asked: Sequence[_Found]) -> None:
-        """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
+        """One unit per question: a passage drawn by hash from those found that hold no evidence."""
         wrong: list[float] = []
         right: list[float] = []
         unscored = 0
@@ -235,9 +234,8 @@ class _Made:
         self._keep(passed_promise(wanted, wrong, right), "retrieval.relevance_threshold")
 
     def proofs(self, claims: Sequence[LabelledClaim]) -> None:
-        """The entailed row chooses the support threshold; the others are held to it. Cases have no say:
-        an answer beside the point may be supported, and one that cites the right words may say more than they
-        do."""
+        """Entailed claims choose the support threshold; other proofs are tested at it. Cases are not used: an
+        irrelevant answer may be supported, and one citing the right words may say more than they do."""
         kb = self._kb
         scored, unscored = scored_claims(claims, kb.entailer, kb.config.verification) if claims else ([], 0)
         threshold = kb.config.verification.support_threshold
@@ -260,7 +258,7 @@ class _Made:
             threshold = made.threshold if first else threshold
 
     def borders(self, rehearsed: Sequence[Weighed]) -> Weighing:
-        """The weights first, on one half of the cases; the borders then on those that did not choose them."""
+        """Chooses the weights on one half of the cases, then the borders on the cases not used for that."""
         config = self._kb.config.confidence
         known = [one for one in rehearsed if one.right is not None]
         weighing, rest = weigh(
@@ -294,6 +292,6 @@ class _Made:
         )
         partial = self._keep(shown_promise(wanted, shown), "confidence.partial")
         if partial.threshold > answer.threshold:
-            # What may not even be shown in part is no answer: raising a border keeps its promise.
+            # An answer must at least reach the PARTIAL border; raising a border keeps its promise.
             self.settings["confidence.answer"] = partial.threshold
         return weighing

@@ -1,11 +1,11 @@
-"""Thresholds with a certificate: Learn then Test (Angelopoulos et al. 2021) with Clopper and Pearson's bound.
+"""Thresholds with a guarantee: Learn then Test (Angelopoulos et al. 2021) with the Clopper-Pearson bound.
 
-In: labelled claims or other units with scores and labels, a grid, the share of errors that is allowed. Out: a
-:class:`Promise`. From the strictest threshold down, "more than alpha of what is shown is in error" is tested
-at each one as long as it can be rejected (fixed-sequence testing: no correction for the size of the grid);
-the last one rejected is used. A threshold that shows too few units for any promise, or less than a quarter of
-what the loosest shows, is passed over before the sequence starts: see decision 060. What stands on verbatim
-words is never counted with what stands on entailment: it would hide its errors.
+In: labelled claims or other units with scores and labels, a grid, the allowed share of errors. Out: a
+:class:`Promise`. From the strictest threshold down, "more than alpha of what is shown is wrong" is tested
+until it can no longer be rejected (fixed-sequence testing: no correction for the size of the grid); the last
+threshold rejected is used. Thresholds showing too few units for any promise, or less than a quarter of what
+the loosest shows, are skipped before the sequence starts: see decision 060. Verbatim claims are never counted
+with entailed ones, as they would hide the latter's errors.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ from citewell.verification.verifier import Verifier
 GRID = tuple(
     sorted((*(k / 100 for k in range(50, 90, 2)), *(k / 200 for k in range(180, 200))), reverse=True)
 )
-"""Thresholds, strictest first: by .02 from .50, by .005 from .90."""
+"""Thresholds, strictest first: in steps of .02 from .50, of .005 from .90."""
 START = 4
-"""The sequence starts where one in so many is shown of the units that the loosest threshold shows."""
+"""The sequence starts where at least 1 in ``START`` of the units shown at the loosest threshold is shown."""
 
 
 class Unit(Record, frozen=True, kw_only=True):
-    """One answer's part in a promise: the score of each thing it may show, and whether that is right.
+    """One answer, as counted for a promise: the score of each item it may show, and whether that is right.
 
-    It is shown at a threshold that one of its scores reaches, and in error when anything it then shows is
-    wrong.
+    It is shown at a threshold that any of its scores reaches, and in error if any item then shown is wrong.
     """
 
     scores: tuple[float, ...]
@@ -47,17 +46,17 @@ class Unit(Record, frozen=True, kw_only=True):
 
     @property
     def highest(self) -> float:
-        """It is shown up to this threshold."""
+        """Highest threshold at which it is shown."""
         return max(self.scores)
 
     @property
     def highest_wrong(self) -> float:
-        """It is in error up to this threshold; -1 when nothing in it is wrong."""
+        """Highest threshold at which it is in error; -1 when nothing in it is wrong."""
         return max((s for s, right in zip(self.scores, self.right, strict=True) if not right), default=-1.0)
 
     @property
     def highest_right(self) -> float:
-        """Up to this threshold it shows something right; -1 when it holds nothing right."""
+        """Highest threshold at which it shows something right; -1 when nothing in it is right."""
         return max((s for s, right in zip(self.scores, self.right, strict=True) if right), default=-1.0)
 
 
@@ -66,7 +65,7 @@ def unit(score: float, right: bool) -> Unit:
 
 
 def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> int:
-    """The fewest units with so many errors among them whose bound is at most ``alpha``."""
+    """The fewest units, ``errors`` of them wrong, whose upper bound is at most ``alpha``."""
     low, high = errors, errors + 1
     while not kept(errors, high, alpha, confidence):
         low, high = high, high * 2
@@ -77,8 +76,8 @@ def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> 
 
 
 class Wanted(Record, frozen=True, kw_only=True):
-    """A promise to be made: what it ``says`` of each ``unit``, the share of errors ``alpha`` that it allows
-    and the confidence it needs. ``fallback``: the threshold in use; ``unscored``: how many were not told."""
+    """A promise to test: what it ``says``, what a ``unit`` is, the allowed share of errors ``alpha``, and the
+    required confidence. ``fallback``: the threshold in use; ``unscored``: units that could not be scored."""
 
     name: str
     says: str
@@ -91,8 +90,8 @@ class Wanted(Record, frozen=True, kw_only=True):
 
 
 def shown_promise(wanted: Wanted, units: Sequence[Unit]) -> Promise:
-    """At most ``alpha`` of what is *shown* is in error. ``coverage``: of the units with something right in
-    them, the share of which something right is shown."""
+    """At most ``alpha`` of what is *shown* is in error. ``coverage``: among units with something right, the
+    share that show something right."""
     shown, wrong = sorted(u.highest for u in units), sorted(u.highest_wrong for u in units)
     reached = sorted(u.highest_right for u in units)
     least = math.ceil(_from(shown, min(wanted.grid)) / START)
@@ -100,8 +99,8 @@ def shown_promise(wanted: Wanted, units: Sequence[Unit]) -> Promise:
 
 
 def passed_promise(wanted: Wanted, wrong: Sequence[float], right: Sequence[float]) -> Promise:
-    """At most ``alpha`` of what should *not* be let through (its scores: ``wrong``) is. ``coverage``: the
-    share of ``right`` that is."""
+    """At most ``alpha`` of what should *not* pass (scores ``wrong``) does. ``coverage``: the share of
+    ``right`` that passes."""
     bad = sorted(wrong)
     return _promise(wanted, len(bad), lambda t: (len(bad), _from(bad, t)), sorted(right))
 
@@ -113,9 +112,9 @@ def _promise(
     reached: Sequence[float],
     least: int = 0,
 ) -> Promise:
-    """The lowest threshold of the grid that keeps the promise; the fallback where none does: its rate and
-    bound are then told, and promise nothing. ``counted``: what is shown at a threshold, and the errors in it;
-    ``reached``: up to which threshold each of what is right is shown."""
+    """Uses the lowest threshold reached by the test sequence, or the fallback if none passes, whose rate and
+    bound are then only reported. ``counted``: threshold -> (shown, errors); ``reached``: for each unit, the
+    highest threshold at which something right is shown, sorted."""
     alpha, confidence = wanted.alpha, wanted.confidence
     needed = units_needed(0, alpha, confidence)
     counts = {threshold: counted(threshold) for threshold in wanted.grid}
@@ -159,7 +158,7 @@ def _promise(
 def _failed(
     threshold: float, shown: int, errors: int, alpha: float, confidence: float
 ) -> tuple[Outcome, str]:
-    """Too few to tell where the errors seen are within what is allowed, else the scores do not separate."""
+    """TOO_SMALL if the observed error rate is within ``alpha``, else DOES_NOT_SEPARATE; with a note."""
     told = f"at {threshold:.3g}, the strictest that was tested, {errors} of {shown} are in error"
     if errors / shown <= alpha:
         wanted = units_needed(errors, alpha, confidence)
@@ -175,7 +174,7 @@ _WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
 
 
 class Scored(Record, frozen=True, kw_only=True):
-    """``score`` is the support it is VERIFIED by; 0 when it never is. ``answer`` names what it is part of."""
+    """``score`` is its support as VERIFIED, 0 if it never is; ``answer`` names the unit it belongs to."""
 
     answer: str
     proof: Proof
@@ -198,10 +197,9 @@ def units_of(scored: Iterable[Scored], proof: Proof) -> list[Unit]:
 
 
 def distinct(rows: Sequence[LabelledClaim]) -> list[LabelledClaim]:
-    """The rows of each unit once: a group, or a row without one, whose claims are those of a unit before it
-    is the same unit again. A claim that two units share stays in both. It is supported where every row of it,
-    with the same sources and question, says so in the units that repeat each other: labels that differ are
-    an error."""
+    """Rows without repeated units. A unit is a group, or a row without one; units with the same claims are
+    repeats. A claim shared by different units stays in both. Within repeats, a claim (with its sources and
+    question) counts as supported only if every row says so: differing labels count as an error."""
     units: dict[object, dict[tuple[object, ...], LabelledClaim]] = {}
     for place, row in enumerate(rows):
         name = (row.file, row.group) if row.group else place
@@ -220,7 +218,7 @@ def _said(row: LabelledClaim) -> tuple[object, ...]:
 def _agreed(
     known: dict[tuple[object, ...], LabelledClaim], more: dict[tuple[object, ...], LabelledClaim]
 ) -> None:
-    """Adds ``more``; of a claim that is known, only that it is not supported."""
+    """Adds ``more``; a known claim only changes from supported to unsupported."""
     for said, row in more.items():
         first = known.setdefault(said, row)
         if first.supported and not row.supported:
@@ -230,13 +228,13 @@ def _agreed(
 def scored_claims(
     rows: Sequence[LabelledClaim], entailer: Entailer, settings: Verification
 ) -> tuple[list[Scored], int]:
-    """Each row by its support, and how many could not be checked. A whole answer is one claim here: it is
-    shown as VERIFIED when all of it is, so it has the score and the proof of its weakest claim."""
+    """(scored rows, number that could not be checked). A whole answer counts as one claim: it is VERIFIED
+    only if all of it is, so it has the score and proof of its weakest claims."""
     asked = RememberingEntailer(entailer)
     strict, loose = (msgspec.structs.replace(settings, support_threshold=t) for t in (GRID[0], GRID[-1]))
     single = [(place, row) for place, row in enumerate(rows) if not row.whole]
     questions = [_question(row) for _, row in single]
-    # At the strictest threshold every way to support a claim is tried; at the loosest its proof is known.
+    # The strictest threshold tries every way to support a claim; the loosest reveals its proof.
     judged = zip(
         single,
         Verifier(asked, strict).verify_many(questions),
@@ -264,7 +262,7 @@ def _checked(row: LabelledClaim, entailer: Entailer, settings: Verification) -> 
 
 
 def _scored(row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Verdict]]) -> Scored | None:
-    """None where a claim could not be checked, or there is none."""
+    """None if a claim could not be checked, or there are no claims."""
     if not verdicts or any(low.status is Status.UNCHECKED for _, low in verdicts):
         return None
     claims = [

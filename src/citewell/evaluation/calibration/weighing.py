@@ -1,9 +1,9 @@
-"""The four weights of the confidence, chosen so that right answers come before wrong ones.
+"""Chooses the four weights of the confidence so that right answers rank above wrong ones.
 
-In: rehearsed answers, each right or wrong, and the configured weights. Out: weights, with what they were
-chosen on, and the answers that they were not chosen on. A grid over the weights of what was measured, on one
-half of the answers; they replace the configured ones only where they order the *other* half better by more
-than chance (95 % paired bootstrap). Knows nothing about thresholds.
+In: rehearsed answers, each right or wrong, and the configured weights. Out: weights with how they were
+chosen, and the answers not used to choose them. A grid search over the measured components on one half of the
+answers; the result replaces the configured weights only if it ranks the *other* half significantly better
+(95 % paired bootstrap). Knows nothing about thresholds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from citewell.verification.confidence.cards import Outcome, Weighing
 COMPONENTS = ("retrieval", "coverage", "entailment", "consistency")
 STEPS = 10
 LEAST = 20
-"""Right, and wrong, answers in each half."""
+"""Minimum number of right and of wrong answers in each half."""
 _SEED, _DRAWS = 20260101, 1_000
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ Bools = NDArray[np.bool_]
 
 
 class Weighed(Record, frozen=True, kw_only=True):
-    """A rehearsed answer; ``right`` is None where nobody can tell."""
+    """A rehearsed answer; ``right`` is None where unknown."""
 
     key: str
     record: AuditRecord
@@ -47,14 +47,14 @@ class Weighed(Record, frozen=True, kw_only=True):
         return {name: measure.value for name, measure in found.items() if measure.value is not None}
 
     def overall(self, weights: Mapping[str, float]) -> float:
-        """Under ``weights``, renormalised over what was measured; 0 when nothing was."""
+        """Confidence under ``weights``, renormalised over the measured components; 0 when there are none."""
         measured = self.components
         total = sum(weights[name] for name in measured)
         return sum(weights[name] * value for name, value in measured.items()) / total if total else 0.0
 
 
 def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[Weighing, list[Weighed]]:
-    """The weights to use and the answers that did not choose them: all of them when nothing was chosen."""
+    """(weights to use, answers not used to choose them: all when the configured weights stay)."""
     halves: tuple[list[Weighed], list[Weighed]] = ([], [])
     for one in answers:
         halves[int(hash_text(one.key)[-1], 16) % 2].append(one)
@@ -98,7 +98,7 @@ def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[
 
 
 def _candidates(answers: Sequence[Weighed], configured: Mapping[str, float]) -> Iterator[dict[str, float]]:
-    """Every division into tenths among what was measured; what never was keeps its weight."""
+    """Every division in tenths among the measured components; the others keep their weights."""
     measured = [name for name in COMPONENTS if any(name in one.components for one in answers)]
     kept = {name: weight for name, weight in configured.items() if name not in measured}
     left = 1.0 - sum(kept.values())
@@ -124,6 +124,6 @@ def _distance(weights: Mapping[str, float], configured: Mapping[str, float]) -> 
 
 
 def _auroc(scores: Floats, right: Bools) -> float:
-    """The chance that a right answer is over a wrong one; ties count half."""
+    """The probability that a right answer scores above a wrong one; ties count half."""
     above, below = scores[right][:, None], scores[~right][None, :]
     return float((above > below).mean() + (above == below).mean() / 2)

@@ -1,4 +1,4 @@
-"""Quality over time: what the log says of it, where it changed, which alerts fire."""
+"""Quality over time: what the log shows, where it changed, which alerts fire."""
 
 from citewell.evaluation.drift.drifting import (
     BY,

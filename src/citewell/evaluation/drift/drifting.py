@@ -1,8 +1,8 @@
-"""Drift: what the audit log alone says of quality over time, where it changed, and what to be alarmed about.
+"""Drift: quality over time from the audit log alone, with change points and alerts.
 
-In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period,
-change points and alerts; the canary's retrieval, measured and sealed, so that
-it stands in the log too. What evaluations asked is left out. Knows nothing about terminals, charts or HTTP.
+In: a home, as an auditor sees it. Out: :class:`Drift`, with values summarised by period, change points and
+alerts; the canary's retrieval results, sealed so that they are in the log too. Questions asked by evaluations
+are excluded. Knows nothing about terminals, charts or HTTP.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from citewell.knowledge.home import KnowledgeBase
 CANARY = "canary retrieval"
 CANARY_HIT, CANARY_PRECISION = CANARY_MEASURES = ("canary_hit", "canary_precision")
 WINDOW = "7d"
-"""Of the metrics."""
+"""Window of the metrics."""
 _RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 
 
 class Point(Record, frozen=True, kw_only=True):
-    """``value`` is a share, a mean (confidence and its parts, canary) or a median (latency), with its 95 %
-    interval; ``period`` is its first day."""
+    """``value`` is a share, a mean (confidence and its parts, canary precision) or a median (latency), with
+    its 95 % interval; ``period`` is its first day."""
 
     period: str
     measure: str
@@ -48,7 +48,7 @@ class Point(Record, frozen=True, kw_only=True):
 
 
 class Alert(Record, frozen=True, kw_only=True):
-    """A rule and what it saw. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
+    """A rule and its result. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
 
     rule: str
     state: str
@@ -58,7 +58,7 @@ class Alert(Record, frozen=True, kw_only=True):
 
 
 class Drift(Record, frozen=True, kw_only=True):
-    """What became of the records since then."""
+    """The records since ``since``, summarised."""
 
     by: str
     since: str
@@ -69,9 +69,9 @@ class Drift(Record, frozen=True, kw_only=True):
 
 
 class Canary(Record, frozen=True, kw_only=True):
-    """Of the cases that have spans; ``unscored`` are those whose spans stand nowhere, ``notes`` say which.
-    ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
-    relevant passages that hold evidence, 0 where there is none: finding nothing is no precision."""
+    """Results over cases with spans; ``unscored`` counts those whose spans were not found, ``notes`` list
+    them. ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of
+    relevant passages that contain evidence, 0 for a case without relevant passages."""
 
     hit: float
     precision: float
@@ -92,7 +92,7 @@ BY: Mapping[str, Callable[[str], str]] = {
 
 
 def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week") -> Drift:
-    """Raises AccessError for anybody but auditors and admins, UsageError, ConfigError for an alert rule."""
+    """Drift since then. Raises AccessError for non-auditors, UsageError, ConfigError for an invalid rule."""
     kb.caller.must(Role.AUDITOR, to="see how quality moves")
     if by not in BY:
         raise UsageError(f"unknown period {by!r}", hint=f"use one of {', '.join(BY)}")
@@ -100,8 +100,8 @@ def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week") -> Drift:
 
 
 def drift_lately(kb: KnowledgeBase) -> Drift:
-    """The last seven days as one period, over all records, for a scraper: only numbers are read, no entry is
-    left."""
+    """The last seven days as one period, over all records, for a metrics scraper: reads only numbers and
+    leaves no log entry."""
     return _drift(kb, WINDOW, WINDOW, lambda timestamp: WINDOW, reader=None)
 
 
@@ -131,14 +131,14 @@ def _drift(
 
 
 class _Log(NamedTuple):
-    """Records, and the canary's runs of the newest case file (when, and the entry's body): what other
-    questions brought is no change in quality."""
+    """Records, and the canary runs on the newest case file as (timestamp, entry body): results on other
+    questions are not comparable."""
 
     told: list[Told]
     canary: list[tuple[str, dict[str, Any]]]
 
     def values(self, since: str, period: Callable[[str], str]) -> dict[tuple[str, str], list[float]]:
-        """Single values by measure and period."""
+        """Individual values by (measure, period)."""
         found: dict[tuple[str, str], list[float]] = defaultdict(list)
         for one in self.told:
             for measure, look in MEASURES.items() if one.timestamp >= since else ():
@@ -152,7 +152,7 @@ class _Log(NamedTuple):
 
 
 def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _Log:
-    """From the earliest of ``starts``, oldest first, without what evaluations asked."""
+    """Records from the earliest of ``starts``, oldest first, without questions asked by evaluations."""
     since = min(starts)
     signals: dict[str, list[str]] = defaultdict(list)
     for request, signal in kb.audit.signals(since):
@@ -185,13 +185,13 @@ def _summed(measure: str, values: Sequence[float]) -> _Sum:
     if len(array) < 2:
         return _Sum(mean)
     if (array == array[0]).all():
-        return _Sum(mean)  # where nothing varies, how far it may be off is not known
+        return _Sum(mean)  # without variation there is no interval
     half = 1.96 * float(array.std(ddof=1)) / math.sqrt(len(array))
     return _Sum(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
 def _median(ordered: NDArray[np.float64]) -> _Sum:
-    """Its interval by order statistics (normal approximation of the binomial)."""
+    """Median with an interval by order statistics (normal approximation of the binomial)."""
     n = len(ordered)
     reach = 0.98 * math.sqrt(n)
     first, last = math.floor(n / 2 - reach), math.ceil(n / 2 + reach)
@@ -205,7 +205,7 @@ def _median(ordered: NDArray[np.float64]) -> _Sum:
 
 
 class _Rule(NamedTuple):
-    """``since`` is when its window begins."""
+    """``since`` is the start of its window."""
 
     line: str
     measure: str
@@ -215,8 +215,8 @@ class _Rule(NamedTuple):
 
 
 def _rules(kb: KnowledgeBase) -> list[_Rule]:
-    """``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last seven days abstained.
-    Raises ConfigError for a line that is not a rule."""
+    """The configured rules: ``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last
+    seven days abstained. Raises ConfigError for an invalid rule."""
     known, found = (*MEASURES, *CANARY_MEASURES), []
     for line in kb.config.alerts.rules:
         match = _RULE.fullmatch(line)
@@ -233,7 +233,7 @@ def _rules(kb: KnowledgeBase) -> list[_Rule]:
 
 
 def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], log: _Log) -> tuple[Alert, ...]:
-    """Each fires on the value itself, where there are enough records for one."""
+    """The rules' alerts; each compares the value itself, given enough records."""
     found, least = [], kb.config.alerts.least
     for rule in rules:
         values = log.values(rule.since, lambda timestamp: "").get((rule.measure, ""), [])
@@ -251,7 +251,7 @@ def _alerts(kb: KnowledgeBase, rules: Sequence[_Rule], log: _Log) -> tuple[Alert
 
 
 def canary(kb: KnowledgeBase, cases: Sequence[Case]) -> Canary:
-    """Retrieval for every case that has spans, now; sealed. Raises UsageError when none has."""
+    """Measures retrieval now for every case with spans, and seals it. Raises UsageError if none is found."""
     hit: list[float] = []
     precision: list[float] = []
     notes: list[str] = []

@@ -1,11 +1,10 @@
-"""What one record says of quality, and where the values of many changed over time.
+"""Quality measures of one record, and change points in series of them.
 
-In: the bodies of records, personal texts sealed or not: none is looked at; values by measure and period. Out:
-a value a measure; :class:`Change` values. At every border between two periods the values before and behind
-are compared (Mann and Whitney 1947, by the normal approximation with ties; on zeros and ones it is
-the test of two proportions). The clearest border counts when its p value, times the number of borders looked
-at in all series (Bonferroni), is under ``LEVEL``; then both sides are searched again. Knows nothing about
-logs.
+In: record bodies, whose personal text is never read, sealed or not; values by measure and period. Out: a
+value per measure; :class:`Change` values. At every boundary between periods, the values before and after are
+compared (Mann and Whitney 1947, normal approximation with ties; for zeros and ones, the test of two
+proportions). The boundary with the lowest p value counts if that value times the number of boundaries in all
+series (Bonferroni) is below ``LEVEL``; then both sides are searched in turn. Knows nothing about logs.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from citewell.core.records import Decision, Record, Status
 
 LEVEL = 0.01
 LEAST = 20
-"""Values on either side; with fewer there is no test."""
+"""Minimum number of values on either side for a test."""
 
 Series = Sequence[tuple[str, Sequence[float]]]
 Floats = NDArray[np.float64]
 
 
 class Change(Record, frozen=True, kw_only=True):
-    """From ``period`` on. ``before`` and ``after`` are means of the stretches between this change and its
-    neighbours; ``p`` is corrected for every border that was looked at."""
+    """A change starting with ``period``. ``before`` and ``after`` are the means back to the previous change
+    and on to the next; ``p`` is corrected for every boundary tested."""
 
     measure: str
     period: str
@@ -40,7 +39,7 @@ class Change(Record, frozen=True, kw_only=True):
 
 
 def change_points(series: Mapping[str, Series]) -> tuple[Change, ...]:
-    """By time; ``series`` by measure, their periods in order."""
+    """Changes in order of time; ``series`` by measure, each with its periods in order."""
     looked_at = sum(max(0, len(one) - 1) for one in series.values())
     found: list[Change] = []
     for measure, one in series.items():
@@ -84,7 +83,7 @@ def _borders(
 
 
 def _p_value(before: Sequence[Floats], after: Sequence[Floats]) -> float:
-    """Two-sided; 1 where there are too few values, or where all are alike."""
+    """Two-sided p value; 1 if there are too few values or all are equal."""
     first, second = np.concatenate(before), np.concatenate(after)
     n, m = len(first), len(second)
     if min(n, m) < LEAST:
@@ -104,7 +103,7 @@ Body = Mapping[str, Any]
 
 
 class Told(Record, frozen=True, kw_only=True):
-    """One record: when, its body, and what users signalled about it."""
+    """One record: its time, its body, and the signals from users."""
 
     timestamp: str
     body: dict[str, Any]
@@ -113,7 +112,7 @@ class Told(Record, frozen=True, kw_only=True):
 
 
 Look = Callable[[Told], float | None]
-"""A value of one record; None where it has none."""
+"""Record -> its value, or None."""
 
 
 def _of_answers(holds: Callable[[Body], bool]) -> Look:
@@ -121,7 +120,7 @@ def _of_answers(holds: Callable[[Body], bool]) -> Look:
 
 
 def _of_claims(holds: Callable[[Sequence[Body]], bool]) -> Look:
-    """Of answers that have claims."""
+    """For answers with claims."""
     return lambda told: float(holds(told.body["claims"])) if told.body["claims"] and not told.error else None
 
 
@@ -159,7 +158,7 @@ SHARES: Mapping[str, Look] = {
     "negative_signals": lambda told: None if told.error else float(not NEGATIVE.isdisjoint(told.signals)),
     "thumbs_up": lambda told: None if told.error else float("thumbs_up" in told.signals),
 }
-"""Shares of records: each counts once, however many claims it has."""
+"""Shares of records; each counts once, however many claims it has."""
 MEANS: Mapping[str, Look] = {
     "confidence": _part("overall"),
     "retrieval": _part("retrieval_score"),

@@ -1,4 +1,4 @@
-"""Every measure, in the order in which they are reported; a name a line in docs/evaluation.md."""
+"""Every measure, in reporting order; docs/evaluation.md describes each by name."""
 
 from citewell.evaluation.measures.answers import ANSWERS, CITATIONS, RETRIEVAL
 from citewell.evaluation.measures.decisions import ABSTENTION, CALIBRATION

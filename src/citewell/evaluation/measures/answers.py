@@ -1,11 +1,11 @@
-"""How often citations hold, whether answers say what was expected, and whether its place was retrieved.
+"""How often citations hold, whether answers say what was expected, and whether the evidence was retrieved.
 
 ``alce_*`` as Gao et al. 2023 define and compute them; ``citation_*`` count over all claims and citations. The
-judge is the verifier, which is not the model that ALCE used: figures compare within one judge. Normalisation
-and F1 as SQuAD (Rajpurkar et al. 2016); an answer that was refused has 0 in each, or refusing would pay
-(2018). Retrieval has binary relevance by overlap with the case's spans; a span that no passage overlaps
-counts as one more relevant passage. precision@k divides by k, however few were retrieved (TREC); nDCG by
-Järvelin and Kekäläinen (2002) with binary gains and log2(rank + 1).
+judge is the verifier, not the model that ALCE used: compare figures only within one judge. Normalisation and
+F1 as SQuAD (Rajpurkar et al. 2016); a refused answer scores 0 in each, or refusing would pay (2018).
+Retrieval has binary relevance by overlap with the case's spans; a span that no passage overlaps counts as one
+more relevant passage. precision@k divides by k, however few were retrieved (TREC); nDCG by Järvelin and
+Kekäläinen (2002) with binary gains and log2(rank + 1).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from citewell.evaluation.results import Score
 
 UNJUDGED = "the verifier could not judge"
 _BY_SUPPORT = (Failure.MISATTRIBUTED, Failure.SYNTHESISED)
-"""The others are told by the words of the quote alone."""
+"""Failures that depend on support; the others are determined by the quote's text alone."""
 
 
 def alce_recall(judged: Judged) -> Score:
@@ -36,7 +36,7 @@ def alce_precision(judged: Judged) -> Score:
 
 
 def _mean(judgements: Sequence[bool | None]) -> Score:
-    """Unscored when one is missing: the mean of those that could be judged is another answer's."""
+    """Unscored if any judgement is missing, as the mean of the rest would not describe this answer."""
     known = [judgement for judgement in judgements if judgement is not None]
     return one(sum(known) / len(known) if len(known) == len(judgements) else None, UNJUDGED)
 
@@ -50,7 +50,7 @@ def citation_recall(judged: Judged) -> Score:
 
 
 def hallucination_gap(judged: Judged) -> Score:
-    """The points are claims: 1 for one that all passages together do not entail."""
+    """One point per claim: 1 if all passages together do not entail it."""
     gap = judged.observed.gap
     ungrounded = round((gap.value or 0.0) * gap.n)
     unchecked = len(judged.observed.claims) - gap.n
@@ -73,20 +73,19 @@ def _failing(failure: Failure) -> Measure:
 
 
 def _citations(judged: Judged) -> list[Citation]:
-    """All that the writer made in the draft that was kept, shown or not: what was held back was broken too.
-    What the pass cited in their place is not the writer's, and a draft that a retry replaced is not here: of
-    our own pass this is what was still broken in the end."""
+    """The writer's citations in the final draft, including withheld ones, which can be broken too. Excludes
+    post-hoc citations, which are not the writer's; drafts replaced by a retry are not available."""
     everything = [cited for claim in judged.observed.claims for cited in claim.citations]
     return [cited for cited in everything if cited.mode != "post-hoc"]
 
 
 def _broken(cited: Citation) -> bool:
-    """Its own quote stands nowhere; a sound citation beside a broken one carries the claim's verdict too."""
+    """By location, as the verdict BROKEN is the claim's, and sound citations of that claim have it too."""
     return cited.start < 0
 
 
 def _fails(cited: Citation, failure: Failure) -> bool | None:
-    """None where it takes what the claim rests on to tell, and that was not checked."""
+    """None if the failure depends on support that was not checked."""
     verdict = cited.verdict
     if verdict is None or verdict.status is Status.UNCHECKED:
         return None if _broken(cited) or failure in _BY_SUPPORT else False
@@ -96,7 +95,7 @@ def _fails(cited: Citation, failure: Failure) -> bool | None:
 
 
 def _carried(spans: tuple[bool | None, ...]) -> bool | None:
-    """At least one span carries the claim; unknown where none does and one could not be judged."""
+    """True if at least one span supports the claim; None if none does and one could not be judged."""
     if any(spans):
         return True
     return None if None in spans else False
@@ -157,7 +156,7 @@ ANSWERS: tuple[Measure, ...] = (
 
 
 Ranking = Callable[[Sequence[bool], int], float]
-"""(whether each of the first k passages is relevant, how many relevant ones there are) -> value."""
+"""(relevance of each of the first k passages, total number of relevant ones) -> value."""
 
 
 def precision(k: int) -> Ranking:

@@ -1,12 +1,11 @@
-"""Answering what has an answer and refusing what has none, and whether probabilities come true.
+"""Measures of answering only what has an answer, and of calibrated confidence.
 
 Neither refusing nor answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced
 Uncertainty Estimation for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong
-outcomes among the surest cases. Answers come in the order
-of their confidence; refusals come last and cost nothing where there is no answer, so that refusing everything
-has the AURC of the share of questions that could have been answered. An answer without a confidence has no
-place in that order: where there is one, nothing is measured. ECE with ten bins of equal width (Naeini, Cooper
-and Hauskrecht 2015); Brier (1950).
+outcomes among the most confident cases. Answers are ordered by confidence; refusals come last and cost
+nothing where there is no answer, so refusing everything has an AURC equal to the share of answerable
+questions. An answer without a confidence cannot be ordered, so then AURC is not measured. ECE with ten bins
+of equal width (Naeini, Cooper and Hauskrecht 2015); Brier (1950).
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
 from citewell.evaluation.results import Score
 
 REFUSED = -1.0
-"""The confidence under which every answer stands before every refusal."""
+"""Pseudo-confidence of refusals, below that of any answer."""
 UNKNOWN = -2.0
-"""That of an answer which came without one."""
+"""Pseudo-confidence of answers without one."""
 _UNLABELLED = "the case does not say whether there is an answer"
 
 
@@ -38,14 +37,14 @@ def wrongly_abstained(judged: Judged) -> Score:
 
 
 def balanced(judged: Judged) -> Score:
-    """A point is (whether there is an answer, whether it was answered)."""
+    """A point is (whether there is an answer, whether one was given)."""
     if judged.answerable is None:
         return one(None, _UNLABELLED)
     return Score(points=((float(judged.answerable), float(judged.observed.answered)),))
 
 
 def balance(points: Sequence[Point]) -> float | None:
-    """The mean of the shares of right decisions on both sides; None while one side is empty."""
+    """Balanced accuracy: the mean share of right decisions on both sides; None if one side is empty."""
     could = [answered for answerable, answered in points if answerable]
     could_not = [1.0 - answered for answerable, answered in points if not answerable]
     if not could or not could_not:
@@ -78,7 +77,7 @@ def risk(judged: Judged) -> Score:
 
 
 def aurc(points: Sequence[Point]) -> float | None:
-    """Those of one confidence enter together, in no order: each has their mean loss. None where one is
+    """Points of equal confidence enter together, each with their mean loss. None if any confidence is
     unknown."""
     if any(confidence == UNKNOWN for confidence, _ in points):
         return None
@@ -147,7 +146,7 @@ def confidence(judged: Judged) -> Score:
 
 
 def expected_calibration_error(points: Sequence[Point]) -> float | None:
-    """Over ten bins of equal width; 1 itself is in the last."""
+    """ECE over ten bins of equal width; 1 itself is in the last."""
     inside: dict[int, list[Point]] = {}
     for point in points:
         inside.setdefault(min(int(point[0] * BINS), BINS - 1), []).append(point)

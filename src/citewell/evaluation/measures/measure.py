@@ -1,6 +1,6 @@
-"""What a measure is, and what an answer takes: agreement of drafts, tokens, money, time.
+"""What a measure is, and the measures of effort: agreement of drafts, tokens, cost, time.
 
-In: a :class:`Judged` case; later the points of all. Out: a :class:`Score`; a value, or None without points. A
+In: a :class:`Judged` case; then the points of all. Out: a :class:`Score`; a value, or None without points. A
 measure prints as its name (``precision@5``). Knows nothing about intervals or files.
 """
 
@@ -16,11 +16,11 @@ from citewell.evaluation.judging import Judged
 from citewell.evaluation.results import CaseTiming, Score
 
 NOT_ASKED = Score()
-"""The case has nothing to do with the measure: neither scored nor missing."""
+"""The measure does not apply to the case: neither scored nor unscored."""
 
 
 class Judge(StrEnum):
-    """Who decides a point: exact code alone; the verifier, asked again by the evaluation; or the pass's own
+    """Who decides a point: exact code alone; the verifier, run again by the evaluation; or the pipeline's own
     verifier, as the answer reports it."""
 
     CODE = "code"
@@ -30,9 +30,9 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Measure:
-    """``of`` gives what one case brings, ``over`` the value of all points (their mean unless it says).
+    """``of`` scores one case, ``over`` aggregates all points (by default their mean).
 
-    ``counts`` says of what ``n`` is a number; ``better`` which way is up: 1, -1, or 0 for neither;
+    ``counts``: what ``n`` counts; ``better``: 1 if higher is better, -1 if lower, 0 for neither;
     ``bounded``: it is a mean of values in [0, 1].
     """
 
@@ -49,12 +49,12 @@ class Measure:
 
 
 def one(value: float | bool | None, reason: str = "") -> Score:
-    """The score of a case that brings one value, or could not be scored."""
+    """The score of a case with one value, or None for unscored."""
     return Score(unscored=1, reason=reason) if value is None else Score(points=((float(value),),))
 
 
 def many(values: Iterable[bool | float | None], reason: str = "") -> Score:
-    """The score of a case that brings a value for each of its parts."""
+    """The score of a case with a value for each of its parts, None for unscored ones."""
     listed = list(values)
     points: tuple[Point, ...] = tuple((float(value),) for value in listed if value is not None)
     unscored = len(listed) - len(points)
@@ -65,9 +65,9 @@ TOTAL = "total"
 
 
 def consistency(judged: Judged) -> Score:
-    """Unscored when a comparison is missing: the mean of those that were made is of other drafts."""
+    """Unscored if any comparison is missing, as the mean of the rest would cover fewer drafts."""
     report = judged.observed.confidence
-    if report is None or not report.consistency_score.maker:  # nobody compared
+    if report is None or not report.consistency_score.maker:  # no comparison was made
         return NOT_ASKED
     made = report.consistency_score
     return one(None if made.note else made.value, made.note)
@@ -86,7 +86,7 @@ def cost(judged: Judged) -> Score:
 
 
 def percentile(share: float) -> Statistic:
-    """The least value that at least ``share`` of all do not exceed (nearest rank)."""
+    """The smallest value that at least ``share`` of all do not exceed (nearest rank)."""
 
     def value(points: Sequence[Point]) -> float | None:
         ordered = sorted(point[0] for point in points)
@@ -97,9 +97,9 @@ def percentile(share: float) -> Statistic:
 
 @dataclass(frozen=True, repr=False)
 class Latency:
-    """Milliseconds that ``rank`` in 100 answers took at most, in one stage; ``total`` is wall time.
+    """Milliseconds that ``rank`` in 100 answers took at most in one stage, over the cases in which it ran.
 
-    Of the cases in which the stage ran. Two runs may differ in it, so it is no :class:`Measure`.
+    ``total`` is wall time. Identical runs may differ in it, so it is not a :class:`Measure`.
     """
 
     rank: int
@@ -127,7 +127,7 @@ class Latency:
 
 
 def latencies(stages: Iterable[str]) -> list[Latency]:
-    """The whole first, then each stage."""
+    """The total first, then each stage."""
     return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
 
 

@@ -1,1 +1,1 @@
-"""What a pipeline does when what it reads is changed: is it faithful, can it be poisoned, what is caught?"""
+"""Probes that alter what a pipeline reads: is it faithful, can it be poisoned, what is detected?"""

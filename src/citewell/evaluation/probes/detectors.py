@@ -1,8 +1,8 @@
-"""Ways to notice a claim that its sources do not support, measured on labelled claims.
+"""Detectors of unsupported claims, measured on labelled claims.
 
-In: claims with their sources and a label, and detectors. Out: for each detector how many unsupported claims
-it catches and on how many supported ones it raises an alarm, with n and exact intervals; what it cannot judge
-is unscored, never a pass. Thresholds are fixed before: nothing is fitted here. Knows nothing about pipelines.
+In: claims with their sources and a label, and detectors. Out: for each detector, the share of unsupported
+claims caught and of false alarms on supported ones, with n and exact intervals; what it cannot judge is
+unscored, never a pass. Thresholds are preset: nothing is fitted here. Knows nothing about pipelines.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap
 
 OVERLAP, COSINE, SUPPORT = 0.3, 0.8, 0.5
-"""Borders under which a claim is taken for unsupported; the first two as the field uses them."""
+"""Thresholds below which a claim counts as unsupported; the first two as commonly used."""
 _WINDOW_CHARS, _WINDOW_STEP = 1_200, 1_000
-"""A source longer than an embedder reads is embedded in pieces; the nearest one counts."""
+"""A source too long for the embedder is embedded in pieces; the nearest one counts."""
 
 
 class Detector(NamedTuple):
-    """``support``: how far the sources hold each claim, by its own measure; None where it cannot say. Under
-    ``border`` a claim is taken for unsupported."""
+    """``support``: the detector's own score of each claim's support, None where it cannot judge. Below
+    ``border``, a claim counts as unsupported."""
 
     name: str
     maker: str
@@ -38,7 +38,7 @@ class Detector(NamedTuple):
 
 
 class DetectorResult(Record, frozen=True, kw_only=True):
-    """``caught`` of the unsupported claims, ``alarms`` on the supported ones."""
+    """``caught``: share of unsupported claims flagged; ``alarms``: of supported ones."""
 
     detector: str
     border: float
@@ -47,7 +47,7 @@ class DetectorResult(Record, frozen=True, kw_only=True):
 
 
 class DetectorReport(Record, frozen=True, kw_only=True):
-    """One data set."""
+    """Results on one data set."""
 
     data: str
     n: int
@@ -58,7 +58,7 @@ class DetectorReport(Record, frozen=True, kw_only=True):
 def measure(
     rows: Sequence[LabelledClaim], detectors: Iterable[Detector], *, data: str = ""
 ) -> DetectorReport:
-    """Every detector over the same rows."""
+    """Runs every detector over the same rows."""
     results = []
     for detector in detectors:
         alarmed: dict[bool, list[bool | None]] = {True: [], False: []}
@@ -77,7 +77,7 @@ def measure(
 
 
 def word_overlap() -> Detector:
-    """Share of the claim's content words that the sources hold."""
+    """Share of the claim's content words found in the sources."""
 
     def support(row: LabelledClaim) -> float | None:
         told = row.claim.strip() and any(row.sources)
@@ -87,7 +87,7 @@ def word_overlap() -> Detector:
 
 
 def cosine(embedder: Embedder) -> Detector:
-    """Cosine of the claim with the nearest piece of a source."""
+    """Cosine similarity of the claim and the nearest piece of a source."""
 
     def support(row: LabelledClaim) -> float | None:
         pieces = [
@@ -107,8 +107,8 @@ def cosine(embedder: Embedder) -> Detector:
 
 
 def verified(entailer: Entailer, settings: Verification = Verification()) -> Detector:
-    """The whole verifier, as ``citewell verify`` runs it: the probability that the claim, sentence by
-    sentence, is supported. It is supported as much as its least supported sentence."""
+    """The whole verifier, as ``citewell verify`` runs it: the support of the claim's least supported
+    sentence."""
     verifier = Verifier(entailer, settings)
 
     def support(row: LabelledClaim) -> float | None:
@@ -125,7 +125,7 @@ def verified(entailer: Entailer, settings: Verification = Verification()) -> Det
 
 
 def judged_by(judge: Entailer) -> Detector:
-    """A model behind the entailer's port, asked the whole claim at once: a hosted judge."""
+    """Any model behind the entailer's port, such as a hosted judge, asked about the whole claim at once."""
 
     def support(rows: Sequence[LabelledClaim]) -> list[float | None]:
         found = judge.entail([("\n\n".join(row.sources), row.claim) for row in rows])

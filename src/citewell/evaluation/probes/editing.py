@@ -1,8 +1,8 @@
-"""Passages as they would be if a source said something else, or nothing; and what else it could say.
+"""Edits passages so that a source says something else, or nothing, and chooses what else it says.
 
-In: passages and an :class:`Edit`; a claim and the sentence that it cites. Out: the edited passages, their
-table rows moved along; a :class:`Swap`, one fact of a claim exchanged for another of its kind, the same one
-every time. Sentences are the unit: a row of a table is one. Only the probe sees what comes out: no edited
+In: passages and an :class:`Edit`; a claim and the sentence that it cites. Out: the edited passages, with
+table rows at their new offsets; a :class:`Swap`, which deterministically replaces one fact of a claim by
+another of its kind. Sentences are the unit; a table row is one. Only the probe sees the result: no edited
 text is ever stored as evidence. Knows nothing about writers or models.
 """
 
@@ -22,12 +22,12 @@ from citewell.verification.lexicon import STOP
 
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE, _FEWEST = 0.8, 5
-"""Sentences that share so much of their words, with the same digits, say the same; shorter ones only when
-they are equal."""
+"""Sentences sharing at least this much of their words, and all digits, are repeats; those under ``_FEWEST``
+words only if equal."""
 
 
 class Replacement(Record, frozen=True, kw_only=True):
-    """``[start, end)`` of a text becomes ``new``."""
+    """Replaces ``[start, end)`` of a text by ``new``."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ class Replacement(Record, frozen=True, kw_only=True):
 
 
 class Edit(Record, frozen=True, kw_only=True):
-    """What is done to every text of a context. ``removed`` sentences, and every one that repeats them, are
-    gone; of ``kept`` ones only these are left; the fact ``old`` becomes ``new`` wherever it stands, in titles
-    and column heads too; ``sentence``, and every one that repeats it, becomes ``instead``. ``added`` are
-    passages set beside the others. Two edits that do the same are equal."""
+    """An edit applied to every text of a context. ``removed`` sentences and their repeats are deleted; with
+    ``kept``, all others are; the fact ``old`` becomes ``new`` everywhere, including titles and column heads;
+    ``sentence`` and its repeats become ``instead``. ``added`` passages are appended. Edits with the same
+    fields are equal."""
 
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ NONE = Edit()
 
 
 def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:
-    """The passages that are left, in order, and behind them what is added."""
+    """The remaining passages in order, followed by those added."""
     made = []
     for passage in passages:
         chunk = edited_chunk(passage.chunk, edit)
@@ -63,7 +63,7 @@ def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:
 
 
 def edited_chunk(chunk: Chunk, edit: Edit) -> Chunk | None:
-    """None when no word of its content is left."""
+    """The edited chunk, or None if no word of its content is left."""
     changes = _changes(chunk.content, edit)
     if not changes and not edit.old:
         return chunk
@@ -85,7 +85,7 @@ def edited_chunk(chunk: Chunk, edit: Edit) -> Chunk | None:
 
 
 def applied(text: str, changes: Sequence[Replacement]) -> str:
-    """``text`` after replacements that do not overlap, in order."""
+    """``text`` after ordered, non-overlapping replacements."""
     made, at = [], 0
     for change in changes:
         made += [text[at : change.start], change.new]
@@ -94,13 +94,13 @@ def applied(text: str, changes: Sequence[Replacement]) -> str:
 
 
 def sentences_of(text: str) -> list[str]:
-    """Its sentences as they stand."""
+    """The sentences of a text, verbatim."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def repeats(one: str, other: str) -> bool:
-    """Whether two sentences say the same in nearly the same words: equal, one within the other, or sharing
-    most words and every digit."""
+    """True if two sentences say the same in nearly the same words: equal, one within the other, or sharing
+    most words and all digits."""
     a, b = _words(one), _words(other)
     if a == b:
         return bool(a) or one == other
@@ -115,11 +115,11 @@ def repeats(one: str, other: str) -> bool:
 
 
 def fact_pattern(fact: str) -> re.Pattern[str]:
-    """A number, date or name as a whole: not within a longer word or number."""
+    """Matches a number, date or name as a whole, not within a longer word or number."""
     return re.compile(rf"(?<![\w])(?<!\d[.,]){re.escape(fact)}(?!\w)(?![.,]\d)")
 
 
-# --- inside ---------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _changes(text: str, edit: Edit) -> list[Replacement]:
@@ -145,7 +145,7 @@ def _changes(text: str, edit: Edit) -> list[Replacement]:
 
 
 def _moved(chunk: Chunk, changes: Sequence[Replacement], head: Callable[[str], str]) -> tuple[Row, ...]:
-    """Rows and cells at their new offsets, without those whose text is gone."""
+    """Rows and cells at their new offsets, without those deleted."""
     base = chunk.start_offset
 
     def moved(place: int) -> int:
@@ -189,8 +189,8 @@ _NEGATED = re.compile(rf"\b({_AUXILIARIES})(?: not|n['’]t)\b")
 
 
 class Swap(Record, frozen=True, kw_only=True):
-    """``kind``: number, date, entity or negation. ``old`` and ``new``: the fact, for a negation the whole
-    sentence. ``claim``: what a writer that reads would now say."""
+    """``kind``: number, date, entity or negation. ``old`` and ``new``: the fact; for a negation, the whole
+    sentence. ``claim``: what a faithful writer would now say."""
 
     kind: str
     old: str
@@ -199,7 +199,7 @@ class Swap(Record, frozen=True, kw_only=True):
 
     @property
     def edit(self) -> Edit:
-        """The context in which it is so."""
+        """The edit of the context that makes it true."""
         if self.kind == "negation":
             return Edit(sentence=self.old, instead=self.new)
         return Edit(old=self.old, new=self.new)
@@ -208,7 +208,7 @@ class Swap(Record, frozen=True, kw_only=True):
 def swap_for(
     claim: str, sentence: str, *, question: str, context: Sequence[str], seed: int = 0
 ) -> Swap | None:
-    """One fact of ``claim`` that ``sentence`` gives, exchanged; ``context`` is every text in reach."""
+    """Swaps one fact that ``claim`` takes from ``sentence``; the new one must not occur in ``context``."""
     everything = "\n".join([question, claim, sentence, *context])
     for kind, find, other in _KINDS:
         for old in find(claim):
@@ -226,7 +226,7 @@ def swap_for(
 
 
 def negated(sentence: str) -> str:
-    """The sentence with a "not" more or less; "" where it has no auxiliary to take it."""
+    """The sentence with a "not" added or removed; "" if it has no auxiliary for it."""
     found = _NEGATED.search(sentence)
     if found:
         return sentence[: found.start()] + found[1] + sentence[found.end() :]
@@ -235,11 +235,11 @@ def negated(sentence: str) -> str:
 
 
 def parity(text: str) -> bool:
-    """Whether an odd number of its auxiliaries is negated."""
+    """True if the text has an odd number of negations."""
     return len(re.findall(r"\b(?:not|never|cannot)\b|n['’]t\b", text)) % 2 == 1
 
 
-# --- facts and their likes ------------------------------------------------------------------------
+# --- facts and their replacements -----------------------------------------------------------------
 
 
 def _numbers(text: str) -> list[str]:
@@ -261,7 +261,7 @@ def _entities(text: str) -> list[str]:
 
 
 def _other_number(old: str, seed: int) -> Iterator[str]:
-    """The same look, other digits."""
+    """Numbers of the same format with other digits."""
     for attempt in range(20):
         drawn = blake2b(f"{seed}/{attempt}/{old}".encode(), digest_size=len(old)).digest()
         made = "".join(

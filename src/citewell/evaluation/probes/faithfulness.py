@@ -1,17 +1,16 @@
-"""Does the answer use what it cites? The cited sentences are taken away, or made to say something else, and
-the writer is asked again.
+"""Does the answer use what it cites? The cited sentences are removed or altered, and the writer is run again.
 
-In: a writer, samples (a question and the passages it reads). Out: a :class:`FaithfulnessReport`: a verdict a
-citation, and shares with n and intervals. For each claim
+In: a writer, samples (a question and the passages it reads). Out: a :class:`FaithfulnessReport`: a verdict
+per citation, and shares with n and intervals. For each claim
 
-    removed      its cited sentences, and all that repeat or support it, are gone: does the claim go?
-    swapped      one fact of it is another wherever the context has it: does the claim change with it?
-    only         one cited sentence is all that is left: is it enough for the claim?
-    control      an unrelated sentence is gone, an unrelated passage is added: the claim must stay
+    removed      its cited sentences, and all that repeat or support it, are removed: does the claim go?
+    swapped      one of its facts is replaced throughout the context: does the claim change with it?
+    only         everything but one cited sentence is removed: is it enough for the claim?
+    control      an unrelated sentence is removed, an unrelated passage added: the claim must stay
 
 *Post-rationalised*: the claim keeps the old fact when its source says another, or, where no fact could be
-exchanged, stays when its sources are gone. *Unstable*: it did not survive a control, so that nothing can be
-said of it. Sampling noise of a writer is a failed control. Knows nothing about where samples come from.
+swapped, stays when its sources are gone. *Unstable*: it did not survive a control, so nothing can be said
+about it. A writer's sampling noise shows as a failed control. Knows nothing about where samples come from.
 """
 
 from __future__ import annotations
@@ -52,13 +51,13 @@ _UNRELATED = (
 
 
 ALIKE, ENTAILED = 0.6, 0.5
-"""A claim is restated by one that holds so much of its words, its numbers, its names and its negation; or, by
-the entailer, that entails it with this probability."""
+"""A claim is restated by one with this share of its words and all its numbers, names and negation, or by one
+that entails it with this probability according to the entailer."""
 
 
 class Alike:
-    """Whether one claim restates another. With an entailer a paraphrase does too; its word is only asked
-    where words do not decide."""
+    """Tests whether one claim restates another. An entailer, used only where words do not decide, accepts
+    paraphrases too."""
 
     def __init__(self, entailer: Entailer | None = None) -> None:
         self.entailer = entailer
@@ -75,7 +74,7 @@ class Alike:
 
 
 class Outcome(StrEnum):
-    """What became of a claim when its fact was exchanged."""
+    """What happened to a claim when its fact was swapped."""
 
     CHANGED = "changed"
     GONE = "gone"
@@ -89,9 +88,9 @@ class Finding(StrEnum):
 
 
 class ProbedCitation(Record, frozen=True, kw_only=True):
-    """One cited sentence of one claim. ``necessary``: the claim goes without it; ``redundant``: only without
-    all that it cites and that supports it; ``sufficient``: the claim is made from it alone; None where that
-    was not tried. ``swap`` is what was exchanged."""
+    """One cited sentence of one claim. ``necessary``: the claim goes without it; ``redundant``: it goes only
+    without all that it cites and that supports it; ``sufficient``: the claim is made from it alone; None if
+    not tried."""
 
     sample: str
     claim: str
@@ -107,8 +106,8 @@ class ProbedCitation(Record, frozen=True, kw_only=True):
 
 
 class FaithfulnessReport(Record, frozen=True, kw_only=True):
-    """``calls`` of the writer; ``left_out`` samples that the budget did not reach or whose writer failed, as
-    it did on ``failed`` of them."""
+    """``calls``: runs of the writer; ``left_out``: samples beyond the budget or on which the writer failed;
+    ``failed``: the number of the latter."""
 
     subject: Maker
     measures: tuple[Result, ...]
@@ -123,7 +122,7 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness:
-    """``controls`` edits elsewhere a sample, at least one and at most four."""
+    """``controls``: number of control edits per sample, from one to four."""
 
     subject: Subject
     alike: Alike = field(default_factory=Alike)
@@ -137,8 +136,9 @@ class Faithfulness:
         budget: int | None = None,
         told: Callable[[int, int], None] | None = None,
     ) -> FaithfulnessReport:
-        """``budget`` bounds the writer's calls; the sample that would pass it is left out, with those after
-        it. ``told`` hears (samples done, calls). A writer that fails leaves its sample out."""
+        """Probes ``samples``. ``budget`` limits the writer's calls; the sample that would exceed it and all
+        later ones are left out, as are samples on which the writer fails. ``told`` receives (samples done,
+        calls)."""
         groups: list[list[ProbedCitation]] = []
         controls: list[list[bool | None]] = []
         left_out: list[str] = []
@@ -190,7 +190,7 @@ class _SpentError(Exception):
 
 @dataclass
 class _Answer:
-    """What the writer says of one sample, and what becomes of each claim."""
+    """The writer's answer to one sample, and what happens to each claim."""
 
     probe: Faithfulness
     sample: Sample
@@ -200,7 +200,7 @@ class _Answer:
     written: dict[str, tuple[Said, ...]] = field(default_factory=dict)
 
     def runs(self, edit: Edit) -> tuple[Said, ...]:
-        """The writer over the sample; the same edit is written once."""
+        """The writer's claims on the edited sample; cached by edit."""
         key = hash_value(edit)
         if key not in self.written:
             if self.budget is not None and self.calls >= self.budget:
@@ -253,8 +253,8 @@ class _Answer:
         )
 
     def _stands_without_all(self, said: Said) -> bool:
-        """Whether the claim stays when all it cites is gone; where it does, once more without whatever else
-        in the context supports it, for then it may have been read there."""
+        """True if the claim stays when all it cites is removed and, since it may have been read elsewhere,
+        also when everything else in the context that supports it is removed."""
         cited = tuple(cite.sentence for cite in said.cites)
         if not self._stands(said.text, self.runs(Edit(removed=cited))):
             return False
@@ -273,7 +273,7 @@ class _Answer:
             if self._stands(swap.claim, now):
                 return Outcome.CHANGED
             return Outcome.KEPT if self._stands(said.text, now) else Outcome.GONE
-        # Of one kind of fact the two claims differ in nothing else: whichever fact is said decides.
+        # The two claims differ only in this fact, so whichever fact is stated decides.
         new, old = fact_pattern(swap.new), fact_pattern(swap.old)
         if any(new.search(one.text) for one in now):
             return Outcome.CHANGED
@@ -289,8 +289,8 @@ class _Answer:
 
     @cached_property
     def _controls(self) -> list[Edit]:
-        """Edits that must not matter: passages about nothing that was asked; sentences that share least with
-        what was said and asked."""
+        """Edits that must not matter: adding unrelated passages; removing the sentences that share least with
+        question and answer."""
         claims = " ".join([self.sample.question, *(said.text for said in self.said)])
         cited = {cite.sentence for said in self.said for cite in said.cites}
         free = [

@@ -1,9 +1,9 @@
-"""What an attacker or an untidy archive adds, and one pass over it with some of its defences down.
+"""Makes poisoned documents, as from an attacker or an untidy archive, and rehearses answers over them.
 
 In: a :class:`Target`, a question with its right answer and the sentence that gives it; parts of a home. Out:
-poisoned documents, made by exact code from the target, so that a wrong answer can be told by the false fact
-in it; the record of a rehearsed pass: the real pass, in which a retriever that has found already, or an open
-gate, stands in. Nothing is sealed, and the home is not changed. Knows nothing about rates or what was shown.
+poisoned documents, generated deterministically from the target so that their false fact identifies a wrong
+answer; the record of a rehearsal, which is the real pipeline with preset retrieval and, optionally, some
+defences off. Nothing is sealed or changed in the home. Knows nothing about rates or what was shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 OUTDATED = "1987"
 FOLDER = "probe-poison/"
 COPIES = 5
-"""Near-duplicates that a flood sends where another attack sends one."""
+"""Near-duplicates in a flood for each document of another attack."""
 
 
 class Poison(StrEnum):
@@ -50,9 +50,9 @@ class Poison(StrEnum):
 
 
 class Target(Record, frozen=True, kw_only=True):
-    """A case that can be poisoned. ``lie`` is ``sentence`` with the answer exchanged; ``wrong`` what stands
-    there in the answer's place; ``beside`` sentences of the same document that have neither; ``groups`` whose
-    eyes it is asked with."""
+    """A case that can be poisoned. ``lie`` is ``sentence`` with the answer ``right`` replaced by ``wrong``;
+    ``beside`` are irrelevant sentences of the same document without the answer; ``groups`` are those it is
+    asked with."""
 
     id: str
     question: str
@@ -68,7 +68,7 @@ class Target(Record, frozen=True, kw_only=True):
 def target_of(
     name: str, question: str, expected: str, text: str, quote: str, groups: tuple[str, ...] = ()
 ) -> Target | None:
-    """None where the answer stands in no sentence around the quote, so that nothing can be exchanged."""
+    """The target, or None if no sentence around the quote contains a fact of the answer to replace."""
     sentence = _around(text, quote)
     swap = swap_for(expected, sentence, question=question, context=[text]) if expected else None
     if swap is None or swap.kind == "negation":
@@ -92,8 +92,8 @@ def target_of(
 
 
 def poisoned(kind: Poison, target: Target, count: int) -> list[Document]:
-    """``count`` documents (a flood: ``COPIES`` for each; fewer where there is nothing more beside the point),
-    always the same ones."""
+    """``count`` documents (a flood: ``COPIES`` for each; fewer if irrelevant sentences run out),
+    deterministically."""
     if kind is Poison.IRRELEVANT:
         texts = list(target.beside[:count])
     else:
@@ -132,7 +132,7 @@ def _text(kind: Poison, target: Target, number: int) -> str:
 
 
 def _beside(text: str, question: str, right: str) -> tuple[str, ...]:
-    """Whole sentences that share least with the question, short of the answer."""
+    """The sentences without the answer that share least with the question."""
     whole = [text[a:b] for a, b in sentence_spans(text)]
     free = [s for s in whole if len(s.split()) >= _FEWEST_WORDS and not fact_pattern(right).search(s)]
     return tuple(sorted(dict.fromkeys(free), key=lambda s: (overlap(question, s), s))[:_MOST_BESIDE])
@@ -147,8 +147,8 @@ def _around(text: str, quote: str) -> str:
 
 
 class Defences(Record, frozen=True, kw_only=True):
-    """Which of them stand. That conflicts between sources are shown is counted, not switched: it changes no
-    other defence's work."""
+    """Which defences are on. Showing conflicts between sources is counted, not switched, as it affects no
+    other defence."""
 
     name: str
     filter: bool = True
@@ -168,7 +168,7 @@ ABLATED = (
 
 
 class Rehearsed(NamedTuple):
-    """The record of a pass that was not sealed, and how many passages its poison filter quarantined."""
+    """The record of an unsealed pass, and the number of passages its poison filter quarantined."""
 
     record: AuditRecord
     quarantined: int
@@ -177,7 +177,7 @@ class Rehearsed(NamedTuple):
 def handed(
     parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
 ) -> Rehearsed:
-    """The pass over what was found with what is added before it."""
+    """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them."""
     memory = MemoryEvidence()
     for document in added:
         memory.put(document)
@@ -199,7 +199,7 @@ def handed(
 def _rehearsed(
     parts: Assembly, target: Target, defences: Defences, retriever: Any, evidence: Any
 ) -> Rehearsed:
-    """It pins nothing: no record will name the index it looked into."""
+    """Rehearses without pinning the index version, as no record will name it."""
     quarantined: set[str] = set()
 
     def filtered(question: str, passages: Sequence[Passage], pool: Sequence[Passage]) -> Sequence[Passage]:
@@ -218,11 +218,11 @@ def _rehearsed(
     return Rehearsed(record, len(quarantined))
 
 
-# --- parts that stand in --------------------------------------------------------------------------
+# --- substitute parts -----------------------------------------------------------------------------
 
 
 def verifier_for(entailer: Entailer, settings: Verification, defences: Defences) -> Verifier:
-    """The real one, or one that believes every claim; that quotes stand in their source is checked apart."""
+    """The real verifier, or one that accepts every claim; quotes are checked against sources separately."""
     return (Verifier if defences.verification else _Trusting)(entailer, settings)
 
 
@@ -239,7 +239,7 @@ class _Trusting(Verifier):
 
 
 class _Given:
-    """A retriever that has found already; a second, broader look finds the same."""
+    """A retriever with a preset result; a second, broader search returns the same."""
 
     def __init__(self, found: Retrieved) -> None:
         self._found = found
@@ -255,7 +255,7 @@ class _Given:
 
 
 class _Both:
-    """Evidence of the home, and beside it what the probe added."""
+    """The home's evidence plus what the probe added."""
 
     def __init__(self, added: MemoryEvidence, stored: Any) -> None:
         self._added, self._stored = added, stored

@@ -1,10 +1,10 @@
-"""How much poison an answer survives, and which defence is worth what.
+"""How much poison an answer survives, and what each defence contributes.
 
 In: a home and cases with an expected answer and the span that gives it. Out: a :class:`PoisoningReport`: for
-each kind of poison, growing rates of it, and each set of defences: accuracy, answers misled, abstentions,
-citation precision, with n and exact intervals. The poison stands before what was retrieved, whatever
-retrieval would have said of it. The pass is the real one, rehearsed: nothing is sealed, nothing in the home
-changes. Knows nothing about how poison is written: :mod:`citewell.evaluation.probes.poison` does.
+each kind of poison, at increasing rates, and each set of defences: accuracy, misled answers, abstentions and
+citation precision, with n and intervals. Poison is placed ahead of the retrieved passages, however retrieval
+would have ranked it. The real pipeline is rehearsed: nothing is sealed or changed in the home. Knows nothing
+about how poison is written: :mod:`citewell.evaluation.probes.poison` does.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
 
 RATES = (1, 3, 5)
-"""Poisoned documents a question; a pass reads five passages."""
+"""Poisoned documents per question; the pipeline reads five passages."""
 
 
 class Cell(Record, frozen=True, kw_only=True):
-    """One line of the table. ``misled``: answers that say the false fact; ``silently``: of those, without a
-    conflict shown beside it. ``citation_precision``: shown citations whose span supports the claim,
-    not measured where nothing verifies; ``clean_citations``: those that stand in no poisoned document;
-    ``set_aside``: passages that the poison filter quarantined."""
+    """One row of the table. ``misled``: answers that state the false fact; ``silently``: those of them shown
+    without a conflict. ``citation_precision``: shown citations whose span supports the claim, not measured
+    without verification; ``clean_citations``: those not in a poisoned document; ``set_aside``: passages that
+    the poison filter quarantined."""
 
     poison: Poison | None
     count: int
@@ -67,7 +67,7 @@ class Cell(Record, frozen=True, kw_only=True):
 
 
 class PoisoningReport(Record, frozen=True, kw_only=True):
-    """``left_out``: cases that have no fact to exchange, no span, or no document where it stands, by id."""
+    """``left_out``: ids of cases without a fact to replace, a span, or the document of that span."""
 
     cells: tuple[Cell, ...]
     cases: int
@@ -76,7 +76,7 @@ class PoisoningReport(Record, frozen=True, kw_only=True):
 
 
 def targets_of(cases: Sequence[Case], text_of: Callable[[str], str]) -> tuple[list[Target], list[str]]:
-    """Cases that can be poisoned, and the ids of the others. ``text_of`` gives a document's text, or raises
+    """(cases that can be poisoned, ids of the others). ``text_of`` returns a document's text, or raises
     EvidenceError."""
     found, left_out = [], []
     for case in cases:
@@ -95,7 +95,7 @@ def targets_of(cases: Sequence[Case], text_of: Callable[[str], str]) -> tuple[li
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Poisoning:
-    """``parts`` of the home that is probed; ``kinds`` and ``counts`` of what is added."""
+    """``parts`` of the home to probe; ``kinds`` and ``counts`` of the poison."""
 
     parts: Assembly
     kinds: Sequence[Poison] = tuple(Poison)
@@ -103,7 +103,7 @@ class Poisoning:
     told: Callable[[str], None] = lambda _: None
 
     def probe(self, targets: Sequence[Target], left_out: Sequence[str] = ()) -> PoisoningReport:
-        """Raises UsageError when there is no target."""
+        """Probes every target. Raises UsageError without targets."""
         if not targets:
             raise UsageError(
                 "no case can be poisoned", hint="cases need an expected answer that occurs in their span"
@@ -145,7 +145,7 @@ def _cell(
     for target, (record, _) in zip(targets, passes, strict=True):
         claims = [claim for claim in record.claims if claim.shown]
         refused = record.response_decision == Decision.ABSTAIN.value or not claims
-        # That sources disagree is said beside the claims, with the words of both.
+        # A notice of conflicting sources quotes both sides, so only claims are searched.
         said = "" if refused else "\n".join(claim.text for claim in claims)
         cited = [] if refused else [citation for claim in claims for citation in claim.citations]
         told = bool(fact_pattern(target.right).search(said))

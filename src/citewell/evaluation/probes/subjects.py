@@ -1,9 +1,8 @@
-"""Writers as the faithfulness probe sees them, and the samples that they are probed on.
+"""The writers that the faithfulness probe tests, and the samples it tests them on.
 
-A writer takes a question and an edited context and gives claims with their citations: a :class:`Generated` is
-any of our generators, a language model behind a server among them; a :class:`BlackBox` any function of a
-question and sources that returns text with markers. Samples come from a case file. Knows nothing about
-verdicts.
+A writer takes a question and an edited context and returns claims with citations: :class:`Generated` wraps
+any of our generators, including hosted language models; :class:`BlackBox` any function of a question and
+sources that returns text with citation markers. Samples come from a case file. Knows nothing about verdicts.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 _BOUND = 0.3
-"""A claim that shares less than this of its words with every sentence of the source it cites is bound to
-none of them: the citation is to the whole source."""
+"""A claim that shares less than this of its words with every sentence of the cited source is taken to cite
+the whole source."""
 
 Call = Callable[[str, Sequence[tuple[str, str]]], str]
 """(question, sources as (id, text)) -> the answer's text, citing by id or by number."""
 
 
 class Cite(Record, frozen=True, kw_only=True):
-    """A sentence that a claim leans on."""
+    """A sentence that a claim cites."""
 
     source: str
     sentence: str
@@ -60,7 +59,7 @@ class Said(Record, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Generated:
-    """One of our generators over the passages."""
+    """One of our own generators."""
 
     generator: Generator
 
@@ -74,9 +73,9 @@ class Generated:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A function; sources are handed over under the ids of their documents, numbered from "1" where one
-    document gives several, and keep their names when others are gone. Whatever it raises is a
-    GeneratorError, and so is an answer that is no text."""
+    """Any function. Sources are named by document id, or numbered from "1" if a document occurs twice, and
+    keep their names when others are removed. Anything it raises, and a result other than text, becomes a
+    GeneratorError."""
 
     call: Call
     name: str = "black box"
@@ -101,7 +100,7 @@ class BlackBox:
             answer: object = self.call(question, sources)
         except GeneratorError:
             raise
-        except Exception as error:  # anybody's code: one bad answer must not lose the others
+        except Exception as error:  # third-party code: one bad answer must not lose the others
             raise GeneratorError(f"{self.name}: {type(error).__name__}: {error}") from error
         if not isinstance(answer, str):
             raise GeneratorError(f"{self.name} returned {type(answer).__name__}, not text")
@@ -109,15 +108,15 @@ class BlackBox:
 
 
 Subject = Generated | BlackBox
-"""What is probed: ``write`` gives what it says when the context is edited so, nothing when no text is left.
-Raises GeneratorError."""
+"""A writer to probe: ``write`` returns its claims on the edited context, none when no text is left. Raises
+GeneratorError."""
 
 
-# --- what was said --------------------------------------------------------------------------------
+# --- claims and samples ---------------------------------------------------------------------------
 
 
 def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[Said, ...]:
-    """The generator's claims over ``passages``; none when there is nothing to write from."""
+    """The generator's claims over ``passages``; none without usable passages."""
     usable = tuple(p for p in passages if p.relevant and not p.set_aside)
     if not usable:
         return ()
@@ -132,8 +131,8 @@ def drafted(generator: Generator, question: str, passages: Sequence[Passage]) ->
 
 
 def cited(answer: str, sources: Mapping[str, str]) -> tuple[Said, ...]:
-    """The claims of an answer in words; each label is bound to the sentence of its source that shares most of
-    the claim's words."""
+    """The claims of an answer text; each label is bound to the source sentence that shares most words with
+    the claim."""
     ids = list(sources)
     made = []
     for claim in parse_answer(answer, ids).claims:
@@ -167,7 +166,7 @@ def _quoted(claim: DraftClaim, chunks: Mapping[str, Chunk]) -> tuple[Cite, ...]:
 
 
 def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
-    """The sentences that a quote touches; none when its words are not there."""
+    """The sentences that a quote overlaps; none if the quote is not found."""
     text = chunk.content
     at = -1 if start is None else start - chunk.start_offset
     if not quote or not text.startswith(quote, max(0, at)) or at < 0:
@@ -178,7 +177,7 @@ def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
 
 
 def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
-    """From texts that a caller hands in."""
+    """A sample from caller-supplied texts."""
     passages = []
     for source, text in sources.items():
         version = hash_text(text)
@@ -195,8 +194,8 @@ def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
 
 
 def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sample]:
-    """One a line. A line with ``"sources"`` (texts, or ``{"id", "text"}``) stands alone; any other is a case
-    whose passages the home finds. Raises UsageError with the number of a line that cannot be read."""
+    """One sample per line. A line with ``"sources"`` (texts, or ``{"id", "text"}``) is self-contained; for
+    any other, the home retrieves the passages. Raises UsageError with the number of an invalid line."""
     samples = [
         _case(given, number, where, knowledge_base)
         for number, (where, given) in enumerate(json_lines(path), 1)

@@ -1,9 +1,9 @@
 """Implicit feedback: a question asked again, a correction.
 
-In: a request that was just answered. Out: signals on the answer before, found by Citewell. Runs
-after the record is sealed and never fails what it runs beside: what goes wrong is a notice in the log. The
-rules know English only and are silent in doubt, since every flag takes a person's time; each finds something
-that the others miss in what ``benchmarks/turns.py`` measures. Knows nothing about retrieval or verdicts.
+In: a request that was just answered. Out: signals on earlier answers, found by Citewell. Runs after the
+record is sealed and never fails the request: errors become notices in the log. The rules cover English only
+and stay silent when in doubt, since every flag costs a person's time; each finds cases in
+``benchmarks/turns.py`` that the others miss. Knows nothing about retrieval or verdicts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from citewell.knowledge.feedback.signals import CITEWELL, Feedback, Signal
 from citewell.verification.words import stem
 
 _TURNS = 5
-"""Earlier questions of a session that a new one is compared with, newest first."""
+"""How many earlier questions of a session a new one is compared with, newest first."""
 
 _IT = r"(?:it|that|this|these|those|they|he|she|there)"
 _BE = r"(?:'s|'re| is| was| are| were| seems?| looks?| sounds?)"
@@ -54,14 +54,14 @@ _CORRECTIONS = tuple(
         ("tag", rf"^(?:(?:was|is|were|are|did|does|do|should|has|have|would)n't) {_IT}\b"),
     )
 )
-"""Phrases of the next turn, in the order they are tried; nothing but its own words is looked at."""
+"""Patterns for the next turn, in the order tried; they see only that turn's text."""
 
 _OPPOSED = re.compile(
     r"\b(?:but|actually|i thought|i (?:calculate|get|read|see|find)|says?|said|instead|rather|not"
     r"|(?:was|is|does|did|should|were|are)n't)\b",
     re.IGNORECASE,
 )
-"""With a value that neither question nor answer has, a contradiction."""
+"""Together with a value found in neither question nor answer, a contradiction."""
 
 _KINDS = {"who": "who", "whom": "who", "whose": "who", "when": "when", "where": "where", "why": "why"} | {
     "much": "amount",
@@ -69,7 +69,7 @@ _KINDS = {"who": "who", "whom": "who", "whose": "who", "when": "when", "where": 
 }
 """Question words that ask for one kind of thing."""
 _COMPUTED = frozenset(("percentage", "average", "mean", "difference", "ratio", "total", "change"))
-"""Words that, added or left out, ask for another figure."""
+"""Words that change the figure asked for when added or removed."""
 
 _DULL = frozenset(
     re.findall(
@@ -84,7 +84,7 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 class Detected(Record, frozen=True, kw_only=True):
-    """A signal and the rule that found it; ``cosine`` where the embedder was asked."""
+    """A signal and the rule that found it; ``cosine`` if the embedder was used."""
 
     signal: Signal
     rule: str
@@ -93,22 +93,22 @@ class Detected(Record, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ImplicitFeedback:
-    """One home's. ``embedder`` is asked for only when words do not settle it."""
+    """Implicit feedback for one home. ``embedder`` is called only when words do not decide."""
 
     intake: Intake
     settings: Settings
     embedder: Callable[[], Embedder]
 
     def turn(self, session_id: str, request_id: str, user: str) -> Feedback | None:
-        """What the newest turn of a session says of the answers before it; sealed as a signal on one of them.
+        """What a turn says about the session's earlier answers; sealed as a signal on one of them.
 
-        Only turns of the same user count: whoever knows a session's id must not speak for somebody else.
+        Only the same user's turns count: knowing a session's id must not let anyone speak for another user.
         """
         try:
             return self._turn(session_id, request_id, user)
         except Exception as error:  # noqa: BLE001 - the question is answered and sealed, whatever this does
             told = {"request_id": request_id, "feedback": f"{type(error).__name__}: {error}"}
-            # A log that cannot be written is told by the next answer.
+            # The next answer will report a log that cannot be written.
             with suppress(LogError):
                 self.intake.log.note(EntryKind.NOTICE, told, subject=asker(user, session_id))
             return None
@@ -124,7 +124,7 @@ class ImplicitFeedback:
         return None
 
     def _detected(self, before: Trace, now: Trace, *, directly: bool) -> Detected | None:
-        """A correction is of the answer before it; a question may be asked again after another one."""
+        """A correction must directly follow its answer; a repeated question may come later."""
         settings = self.settings
         took = datetime.fromisoformat(now.timestamp) - datetime.fromisoformat(before.timestamp)
         apart = abs(took.total_seconds())
@@ -148,7 +148,7 @@ class ImplicitFeedback:
 
 
 def correction(question: str, answer: str, following: str) -> Detected | None:
-    """Whether the next turn implies that the answer was wrong."""
+    """Detects that the next turn says the answer was wrong."""
     said = " ".join(following.replace("\u2019", "'").split())
     for name, pattern in _CORRECTIONS:
         if pattern.search(said):
@@ -162,8 +162,8 @@ def correction(question: str, answer: str, following: str) -> Detected | None:
 def rephrasing(
     question: str, following: str, cosine: Callable[[str, str], float], settings: Settings
 ) -> Detected | None:
-    """Whether the next turn asks the same again in other words. ``cosine`` is asked only where words do not
-    settle it."""
+    """Detects that the next turn asks the same question again or in other words. ``cosine`` is called only
+    where words do not decide."""
     first, second = words(question), words(following)
     if first == second:
         return Detected(signal=Signal.REPHRASED_QUERY, rule="repeated") if first else None
@@ -179,7 +179,7 @@ def rephrasing(
 
 
 def _asks_for_another(first: list[str], second: list[str]) -> bool:
-    """The same frame with one thing exchanged (another year, name or side), or another kind of question."""
+    """True for the same wording with one thing replaced (year, name, side), or another kind of question."""
     kinds = [{_KINDS[word] for word in said if word in _KINDS} for said in (first, second)]
     if kinds[0] and kinds[1] and kinds[0] != kinds[1]:
         return True
@@ -194,7 +194,7 @@ def _asks_for_another(first: list[str], second: list[str]) -> bool:
         return False
     _, start, end, other_start, other_end = changes[0]
     gone, come = content(first[start:end]), content(second[other_start:other_end])
-    # ``dose`` for ``dosage``, or ``what`` for ``which``, is no exchange.
+    # ``dose`` for ``dosage``, or ``what`` for ``which``, does not count as a replacement.
     return bool(gone and come) and {word[:3] for word in gone} != {word[:3] for word in come}
 
 
@@ -205,14 +205,13 @@ def _values(text: str) -> set[str]:
 
 
 def words(text: str) -> list[str]:
-    """In order, lower case, without possessives; numbers without their commas."""
+    """Words in order, lower case, without possessives; numbers without commas."""
     lowered = text.casefold().replace("\u2019", "'").replace("'s", "")
     return [word.replace(",", "") for word in _WORD.findall(lowered)]
 
 
 def content(of: Iterable[str]) -> dict[str, str]:
-    """Stems of the words that are neither question words nor glue, in order, each with the word it was first
-    seen as."""
+    """Stem -> first word with that stem, in order; without question words and stop words."""
     found: dict[str, str] = {}
     for word in of:
         if word not in _DULL:

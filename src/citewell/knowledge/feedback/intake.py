@@ -1,8 +1,7 @@
-"""What users do with an answer, taken in: sealed in the log, kept beside the trace, raised as its flags.
+"""Records feedback on an answer: seals it in the log, stores it, and flags the answer's trace.
 
-In: a request id and a signal. Out: a Feedback, durable in the log before it is returned. What is said more
-than once is kept once. Nothing here is read by retrieval, gate or writer: signals change nothing but what
-people look at.
+In: a request id and a signal. Out: a Feedback, durable in the log before it is returned. Repeated feedback
+is kept once. Retrieval, gate and writer never read it: signals only change what people review.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from citewell.knowledge.feedback.signals import (
 from citewell.knowledge.feedback.store import FeedbackStore
 
 MAX_META = 8
-"""Members of ``meta``."""
+"""Maximum members of ``meta``."""
 MAX_VALUE = 2_000
-"""Characters of one of its values."""
+"""Maximum characters of one ``meta`` value."""
 MAX_SAID = 200
-"""Signals about one answer."""
+"""Maximum signals on one answer."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Intake:
-    """One home's. Safe to share between threads, as its stores are. ``subscribers`` are told of each signal
-    that was kept, said or detected."""
+    """Feedback intake for one home; thread-safe, as its stores are. ``subscribers`` are called with each
+    signal kept, whether given or detected."""
 
     log: Log
     traces: TraceStore
@@ -65,8 +64,8 @@ class Intake:
         meta: Mapping[str, str] | None = None,
         found_by: str = USER,
     ) -> Feedback:
-        """Seals a signal. Raises UsageError for a request, signal or claim there is none of, or for ``meta``
-        beyond its bounds; LogError when it could not be sealed."""
+        """Seals a signal. Raises UsageError for an unknown request, signal or claim, invalid ``meta``, or too
+        many signals; LogError when it could not be sealed."""
         known = _signal_named(signal)
         said = dict(meta or {})
         _refuse_meta(said)
@@ -95,11 +94,11 @@ class Intake:
             stage=failing_stage(record, claim) if known in TROUBLE else "",
             documents=documents_of(record, claim),
         )
-        # Under the key of whoever speaks; what was detected about somebody's answer is under theirs.
+        # Sealed under the key of the person giving feedback; if detected, under the asker's.
         asked_by = asker(record.user, record.session_id)
         sealed = _body(feedback)
         if user and user != asked_by:
-            # Under a key that stands when the asker is erased.
+            # This key survives the erasure of the asker.
             sealed["session_id"] = ""
         self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asked_by)
         self.store.put(feedback)
@@ -116,7 +115,7 @@ class Intake:
 
 
 def _signal_named(name: str) -> Signal:
-    """Raises UsageError with the nearest known one."""
+    """The signal of that name. Raises UsageError suggesting the nearest known one."""
     known = [signal.value for signal in Signal]
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
@@ -126,7 +125,7 @@ def _signal_named(name: str) -> Signal:
 
 
 def _refuse_meta(meta: Mapping[str, str]) -> None:
-    """Raises UsageError unless it is small and plain."""
+    """Raises UsageError for too many members, an invalid name, or a value too long or with NUL."""
     if len(meta) > MAX_META:
         raise UsageError(f"meta has {len(meta)} members", hint=f"give at most {MAX_META}")
     for name, value in meta.items():
@@ -145,14 +144,14 @@ def _refuse_meta(meta: Mapping[str, str]) -> None:
 def _said_already(
     before: tuple[Feedback, ...], signal: Signal, user: str, claim: int | None, meta: dict[str, str]
 ) -> Feedback | None:
-    """The same, said last by the same person of the same thing: a request that was sent twice."""
+    """The person's last such signal on the same target, if identical: a request sent twice."""
     alike = THUMBS if signal in THUMBS else {signal}
     last = [one for one in before if one.signal in alike and (one.user, one.claim) == (user, claim)][-1:]
     return last[0] if last and (last[0].signal, last[0].meta) == (signal, meta) else None
 
 
 def _body(feedback: Feedback) -> dict[str, Any]:
-    """As it is sealed. Names in ``meta`` are anybody's words, so they stand as values and are sealed too."""
+    """The entry body. ``meta`` names are user-supplied text, so they become values and are sealed too."""
     body: dict[str, Any] = plain(feedback)
     return body | {
         "flags": [FAILING + feedback.stage] if feedback.stage else [],

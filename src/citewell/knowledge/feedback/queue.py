@@ -1,7 +1,7 @@
-"""What people should look at: flagged answers as items of a queue, and the patterns among them.
+"""The review queue: failed and flagged answers as items, and the patterns among them.
 
-In: records, what was said of them, what was decided about them. Out: items, newest first; groups by cause
-or document with their counts, the same for the same items. Knows nothing about where they come from.
+In: records with their feedback and reviews. Out: items; groups by cause or document with their counts,
+deterministic for the same items. Knows nothing about where they come from.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ NO_DOCUMENT = "no document"
 
 
 class QueueItem(Record, frozen=True, kw_only=True):
-    """``causes`` are standing signals of trouble and the ``failure_reason``; ``stage`` what failed, "" where
-    nothing tells; ``state`` is ``open``, ``accepted`` or ``dismissed``."""
+    """``causes`` are the current signals of trouble and the ``failure_reason``; ``stage`` is the failed
+    stage, "" where unknown; ``state`` is ``open``, ``accepted`` or ``dismissed``."""
 
     request_id: str
     timestamp: str
@@ -38,7 +38,7 @@ class QueueItem(Record, frozen=True, kw_only=True):
 
 
 class Group(Record, frozen=True, kw_only=True):
-    """``n`` answers that share ``name``, the ``newest`` of them; ``stages`` counts where they failed."""
+    """``n`` answers that share the cause or document ``name``; ``newest`` is a request id."""
 
     name: str
     n: int
@@ -47,7 +47,7 @@ class Group(Record, frozen=True, kw_only=True):
 
 
 def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None) -> QueueItem:
-    """The stage is that of the first signal that names one, else the record's own when something failed."""
+    """The queue item of a record; its stage is that of the first signal naming one, else the record's."""
     trouble = [one for one in standing(said) if one.signal in TROUBLE]
     causes = dict.fromkeys(one.signal.value for one in trouble)
     if record.failure_reason:
@@ -75,11 +75,11 @@ BY: Mapping[str, Callable[[QueueItem], tuple[str, ...]]] = {
     "cause": lambda item: item.causes,
     "document": lambda item: item.documents or (NO_DOCUMENT,),
 }
-"""An item counts in each of its groups."""
+"""Ways to group; an item counts in each of its groups."""
 
 
 def grouped(items: Sequence[QueueItem], by: str) -> tuple[Group, ...]:
-    """Largest first, then by name. ``items`` newest first."""
+    """Groups, largest first, then by name. Expects ``items`` newest first."""
     members: dict[str, list[QueueItem]] = {}
     for item in items:
         for name in BY[by](item):

@@ -1,6 +1,6 @@
-"""The six things users do that tell of an answer's worth, the flags they raise, and the stage that failed.
+"""The six feedback signals, the flags they raise, and the stage that failed.
 
-In: what was done, to which answer; the answer's record. Out: values. Knows nothing about stores.
+In: signals and the record of the answer they concern. Out: values. Knows nothing about stores.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ TROUBLE = (
     Signal.FOLLOW_UP_CORRECTION,
     Signal.REPHRASED_QUERY,
 )
-"""Signals that people should look at, the plainest first."""
+"""Signals that people should review, clearest first."""
 
 FAILING = "failing:"
-"""Before the name of a stage in a flag: ``failing:retrieval``."""
+"""Prefix of a stage in a flag: ``failing:retrieval``."""
 
 USER, CITEWELL = "user", "citewell"
 
@@ -58,8 +58,8 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 def standing(said: Iterable[Feedback]) -> tuple[Feedback, ...]:
-    """What holds of the signals on one answer, oldest first: a thumb of the same person on the same thing
-    takes the one before it back."""
+    """The signals on one answer still in effect, oldest first: a person's new thumb replaces their previous
+    one on the same target."""
     found: dict[tuple[object, ...], Feedback] = {}
     for one in said:
         about = ("thumb", one.user, one.claim) if one.signal in THUMBS else (one.feedback_id,)
@@ -69,7 +69,7 @@ def standing(said: Iterable[Feedback]) -> tuple[Feedback, ...]:
 
 
 def flags_of(said: Sequence[Feedback]) -> tuple[str, ...]:
-    """The flags of an answer: its standing signals, then the stages that fail by them, each once."""
+    """An answer's flags: its current signals, then the stages they show to have failed, each once."""
     holds = standing(said)
     signals = [one.signal.value for one in holds]
     stages = [FAILING + one.stage for one in holds if one.stage and one.signal in TROUBLE]
@@ -90,25 +90,25 @@ _BY_FAILURE = {
     "answer_judge_failed": GENERATION,
     "verification_failed": VERIFICATION,
 }
-"""By ``failure_reason``. A failed gate is looked at more closely."""
+"""Stage by ``failure_reason``; ``relevance_gate_failed`` depends on the record."""
 
 FAILURES = (CLOSED_GATE, *_BY_FAILURE)
-"""What a ``failure_reason`` is, but for a stage that ends in an error nobody foresaw."""
+"""Every ``failure_reason``, except for stages ending in an unforeseen error."""
 
 _BY_STATUS = {
-    Status.VERIFIED: VERIFICATION,  # It was let through, and somebody says that it is wrong.
+    Status.VERIFIED: VERIFICATION,  # It passed, and somebody says that it is wrong.
     Status.UNCHECKED: VERIFICATION,
     Status.UNSUPPORTED: GENERATION,
     Status.CONTRADICTED: GENERATION,
     Status.BROKEN: GENERATION,
 }
-"""Of a claim that somebody pointed at."""
+"""Stage by status of a claim that somebody pointed at."""
 
 
 def failing_stage(record: AuditRecord, claim: int | None = None) -> str:
-    """The stage that failed; ``claim``, from 1, is one that somebody pointed at.
+    """The stage that failed; ``claim``, from 1, is the claim pointed at.
 
-    "" for an answer whose claims are all verified and complete: its question may have been misread anywhere.
+    "" for a complete answer with all claims verified: any stage may have misread the question.
     """
     if claim is not None:
         return _BY_STATUS[record.claims[claim - 1].verdict.status]
@@ -123,7 +123,7 @@ def failing_stage(record: AuditRecord, claim: int | None = None) -> str:
 
 
 def documents_of(record: AuditRecord, claim: int | None = None) -> tuple[str, ...]:
-    """What the claim cites, or the answer; for one that cites nothing, what was used or found for it."""
+    """The documents that the claim or answer cites; if none, those used for the answer, else those found."""
     claims = record.claims if claim is None else record.claims[claim - 1 : claim]
     cited = [citation.document_id for one in claims for citation in one.citations if citation.document_id]
     used = [result.document_id for result in record.retrieval_results if result.was_used_in_generation]

@@ -1,8 +1,8 @@
-"""What users did, beside the traces: signals, and what reviewers decided.
+"""Stores feedback signals and reviewers' decisions.
 
-In: values. Out: the same, by request, in the order they came. The statements are written once for SQLite and
-PostgreSQL: the store works over any database of the log's kind. The log holds the same, sealed; this is what
-flags, groups and the queue are made from. Knows nothing about what a signal means.
+In: values. Out: the same, by request, in order of arrival. One set of statements serves SQLite and
+PostgreSQL, so the store works over any database the log supports. The log holds the same data, sealed; flags,
+groups and the queue are built from this store. Knows nothing about what a signal means.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from citewell.knowledge.feedback.signals import Feedback
 
 ACCEPTED, DISMISSED = "accepted", "dismissed"
 SOMEBODY = "[erased]"
-"""Who reviewed a case, once they are erased."""
+"""Replaces the name of an erased reviewer."""
 
 _FIRST: Step = (
     "CREATE TABLE feedback(number {id} PRIMARY KEY, feedback_id TEXT NOT NULL UNIQUE,"
@@ -34,19 +34,19 @@ _FIRST: Step = (
     " reviewer TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL)",
 )
 STEPS: tuple[Step, ...] = (_FIRST,)
-"""Append here, never change what stands."""
+"""Append only; never change an existing step."""
 
 _COLUMNS = (
     "feedback_id, request_id, session_id, person, timestamp, signal, claim, meta, found_by, stage, documents"
 )
-"""The fields of a Feedback, in their order."""
+"""The fields of a Feedback, in order."""
 _REVIEW = "review_id, request_id, timestamp, reviewer, outcome, reason, body"
-"""Those of a Review."""
+"""The fields of a Review, in order."""
 
 
 class Review(Record, frozen=True, kw_only=True):
-    """What a person decided about one answer. ``case`` is None for one that was dismissed, and for one whose
-    asker was erased since."""
+    """A person's decision about one answer. ``case`` is None unless it was accepted, and once the asker is
+    erased."""
 
     review_id: str
     request_id: str
@@ -58,7 +58,7 @@ class Review(Record, frozen=True, kw_only=True):
 
 
 class FeedbackStore:
-    """Safe to share between threads and processes, as its database is. Raises LogError."""
+    """Safe to share between threads and processes, like its database. Raises LogError."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -67,7 +67,7 @@ class FeedbackStore:
     # --- signals ----------------------------------------------------------------------------------
 
     def put(self, feedback: Feedback) -> None:
-        """Adds one; a later one has a higher number, whatever the clock says."""
+        """Adds a signal, numbered in order of arrival, whatever the clock says."""
         values = [_json(v) if isinstance(v, dict | list | tuple) else v for v in plain(feedback).values()]
         with self.database.writing() as rows:
             last = rows.execute("SELECT max(number) FROM feedback").fetchone()
@@ -77,11 +77,11 @@ class FeedbackStore:
             )
 
     def of(self, request_id: str) -> tuple[Feedback, ...]:
-        """Everything said of one answer, oldest first."""
+        """All signals on one answer, oldest first."""
         return self.of_each([request_id]).get(request_id, ())
 
     def of_each(self, requests: Sequence[str]) -> dict[str, tuple[Feedback, ...]]:
-        """The same for many answers; those nobody said anything of are left out."""
+        """The same for many answers; those without signals are left out."""
         found: dict[str, list[Feedback]] = {}
         with self.database.reading() as rows:
             for start in range(0, len(requests), 500):
@@ -94,7 +94,7 @@ class FeedbackStore:
         return {request: tuple(said) for request, said in found.items()}
 
     def requests(self) -> set[str]:
-        """Those that anything was said of."""
+        """Requests with at least one signal."""
         with self.database.reading() as rows:
             found = rows.execute("SELECT DISTINCT request_id FROM feedback").fetchall()
         return {request for (request,) in found}
@@ -102,7 +102,7 @@ class FeedbackStore:
     # --- reviews ----------------------------------------------------------------------------------
 
     def decide(self, review: Review) -> None:
-        """Replaces what was decided about the same answer before."""
+        """Stores a decision, replacing any earlier one about the same answer."""
         *values, case = plain(review).values()
         with self.database.writing() as rows:
             rows.execute("DELETE FROM reviews WHERE request_id = ?", (review.request_id,))
@@ -112,16 +112,16 @@ class FeedbackStore:
             )
 
     def reviews(self) -> dict[str, Review]:
-        """Every decision that stands, by request, oldest first."""
+        """The current decisions by request, oldest first."""
         with self.database.reading() as rows:
             found = rows.execute(f"SELECT {_REVIEW} FROM reviews ORDER BY timestamp, request_id").fetchall()
         return {row[1]: _review(row) for row in found}
 
-    # --- forgetting -------------------------------------------------------------------------------
+    # --- erasing and expiring ---------------------------------------------------------------------
 
     def forget(self, user: str, requests: Collection[str], *, session: str = "") -> int:
-        """Overwrites the words and names in what ``user`` said, or nobody by name in ``session``, and in what
-        anybody said of ``requests``; signals, stages and days stay, so counts do. How many there were."""
+        """Overwrites text and names in feedback by ``user``, by unnamed users in ``session``, and by anybody
+        on ``requests``, and returns how many; signals, stages and times stay, so counts are unchanged."""
         with self.database.writing() as rows:
             numbers = {
                 number
@@ -150,8 +150,8 @@ class FeedbackStore:
         return len(numbers)
 
     def forget_cases(self, requests: Collection[str]) -> int:
-        """Overwrites what reviewers wrote about these answers, the cases made of them too; how many cases
-        there were. That something was decided stays."""
+        """Overwrites reviewers' text about these answers, including cases, and returns the number of cases.
+        The decisions themselves stay."""
         cases = 0
         with self.database.writing() as rows:
             for request in requests:
@@ -162,7 +162,7 @@ class FeedbackStore:
         return cases
 
     def drop(self, ids: Collection[str]) -> None:
-        """Takes out signals and reviews by their ids: their time in the log has ended."""
+        """Deletes signals and reviews by id once they have expired in the log."""
         with self.database.writing() as rows:
             keyed = [(one,) for one in sorted(ids)]
             rows.executemany("DELETE FROM feedback WHERE feedback_id = ?", keyed)
@@ -174,7 +174,7 @@ class FeedbackStore:
 
 
 def _without_reviewer(body: str) -> str:
-    """The case stays reviewed; by whom is forgotten."""
+    """The case, still marked as reviewed but without the reviewer's name."""
     if not body:
         return body
     return _json(msgspec.structs.replace(msgspec.json.decode(body, type=Case), reviewed=SOMEBODY))

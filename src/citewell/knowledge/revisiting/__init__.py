@@ -1,6 +1,6 @@
-"""Past answers, looked at again: against today's documents, made anew, told once more.
+"""Past answers revisited: checked against today's documents, reproduced, rebuilt from the record.
 
-rechecking   do their citations stand today, do their claims? who is told of a recall?
-replaying    made anew on their index version and compared bit by bit
-recounting   the answer once more, from its record
+rechecking   do their citations and claims still hold? who is notified of a recall?
+replaying    reproduced on their index version and compared bit by bit
+recounting   the answer rebuilt from its record
 """

@@ -1,9 +1,9 @@
-"""Past answers against today's documents: do their citations still stand, do their claims still hold, and who
-is told when a document is recalled?
+"""Checks past answers against today's documents: do their citations and claims still hold, and who is
+notified when a document is recalled?
 
-In: records, today's documents, the verifier, the reads in the log. Out: a :class:`Recheck` of each citation
-(SAME, MOVED, CHANGED, GONE) with a new verdict where its words changed; a :class:`Notice` for whoever got the
-answer, its entry in the log. Knows nothing about how an answer is made.
+In: records, today's documents, the verifier, the reads in the log. Out: a :class:`Recheck` of each answer,
+its citations SAME, MOVED, CHANGED or GONE, with a new verdict on claims whose cited text changed; a
+:class:`Notice` of a recall for its recipients, sealed in the log. Knows nothing about how an answer is made.
 """
 
 from __future__ import annotations
@@ -39,15 +39,14 @@ if TYPE_CHECKING:
     from citewell.verification.verifier import Verifier
 
 _ALIKE = 0.5
-"""Share of a line that must have stayed for it to be the same line, changed (difflib's ratio)."""
+"""Minimum similarity (difflib's ratio) for a line to count as the same line, changed."""
 _SURE_WORDS = 5
-"""A quote of so many words stands for itself wherever it is found; a shorter one needs its line."""
+"""A quote of at least this many words is matched anywhere; a shorter one only within its line."""
 
 
 class Resolution(StrEnum):
-    """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same sentence.
-    CHANGED: their line is there and says something else, whether or not it still has the words, or it is no
-    longer in force. GONE:
+    """SAME: the quote is where it was. MOVED: elsewhere in today's version, in the same sentence. CHANGED:
+    its line exists but says something else, with or without the quote, or is no longer in force. GONE:
     withdrawn, erased, or no such line."""
 
     SAME = "SAME"
@@ -57,8 +56,8 @@ class Resolution(StrEnum):
 
 
 class Today(Record, frozen=True, kw_only=True):
-    """One citation resolved; ``text`` is the line that stands for it in ``version`` at ``[start, end)``.
-    ``around``: the sentence is as it was, another one of its line is not, or nobody can tell."""
+    """One citation resolved; ``text`` is its line in ``version``, ``[start, end)`` the quote, or the whole
+    line if CHANGED. ``around``: the sentence is unchanged, but its line changed or cannot be compared."""
 
     document_id: str
     cited_version: str
@@ -73,8 +72,8 @@ class Today(Record, frozen=True, kw_only=True):
 
 
 class ClaimToday(Record, frozen=True, kw_only=True):
-    """``holds``: whether it is verified by what its citations say today; None when its words are erased or it
-    cited nothing. ``now`` is a new verdict where something changed."""
+    """``holds``: verified by what its citations say today; None when its text is erased or it cited nothing.
+    ``now`` is a new verdict where something changed."""
 
     text: str
     then: Status
@@ -98,10 +97,10 @@ class Recheck(Record, frozen=True, kw_only=True):
 
 
 class Notice(Record, frozen=True, kw_only=True):
-    """What somebody who got an answer should be told, now that a document it leaned on was recalled.
+    """The recall notice for those who received an answer that relied on the document.
 
-    ``user`` is who asked ("" for somebody who gave no name or was erased), ``readers`` who looked at the
-    record later. ``text`` says it in words.
+    ``user`` is the asker ("" if unnamed or erased), ``readers`` are those who viewed the record later.
+    ``text`` is the message.
     """
 
     request_id: str
@@ -127,8 +126,8 @@ class Revisiting:
         sees: Callable[[Iterable[str]], bool] = lambda acl: True,
         counts: Callable[[Supersession], bool] = lambda one: True,
     ) -> None:
-        """``day``: today, as an ISO date; what is superseded on it has changed, as far as a document says so
-        that the caller ``sees`` and whose word ``counts``."""
+        """``day``: today, as an ISO date. Text superseded on that day counts as changed, if the superseding
+        document is one that the caller ``sees`` and the supersession ``counts``."""
         self._evidence, self._verifier, self._day, self._sees = evidence, verifier, day, sees
         self._counts = counts
         self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
@@ -136,7 +135,7 @@ class Revisiting:
         self._then: dict[tuple[str, str], str] = {}
 
     def recheck(self, record: AuditRecord, *, without: str = "") -> Recheck:
-        """``without`` is a document that must not be leaned on any more, whatever it says today."""
+        """``without`` is a document that may no longer be relied on, whatever it says today."""
         claims = tuple(self._claim(record, claim, without) for claim in record.claims)
         found = [today.resolution.value for claim in claims for today in claim.citations]
         return Recheck(
@@ -148,7 +147,7 @@ class Revisiting:
         )
 
     def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
-        # An answer about a day that is past stays right, whatever has come since.
+        # An answer about a past date stays right, whatever came later.
         day = str(record.parameters.get("as_of") or self._day)
         cited = tuple(self.today(c, without, day) for c in claim.citations if c.start >= 0)
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
@@ -167,8 +166,8 @@ class Revisiting:
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 
     def today(self, citation: Citation, without: str = "", day: str = "") -> Today:
-        """Where the words of one located citation stand now, and whether they are in force on ``day``, else
-        today; nothing is judged anew."""
+        """Resolves one located citation against today's documents, including whether it is in force on
+        ``day``, by default today; judges no claim."""
         told = Today(
             document_id=citation.document_id,
             cited_version=citation.document_version,
@@ -187,7 +186,7 @@ class Revisiting:
         return self._in_force(placed, day or self._day)
 
     def _in_force(self, placed: Today, day: str) -> Today:
-        """CHANGED where a place that is still there is superseded: its text is the statement that does it."""
+        """CHANGED if a span that still exists is superseded; its text is then the superseding statement."""
         if placed.resolution not in (Resolution.SAME, Resolution.MOVED):
             return placed
         for one in superseded(self._evidence, [placed.document_id]):
@@ -218,8 +217,8 @@ class Revisiting:
         return placed
 
     def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
-        """Words that stand in a sentence which says something else now are changed ones, wherever they
-        stand."""
+        """Locates the quote in today's version; a quote whose sentence changed counts as CHANGED, wherever
+        it is."""
         text, quote, start = document.text, citation.quote, citation.start
         told = msgspec.structs.replace(told, version=document.version)
         same = document.version == citation.document_version
@@ -250,7 +249,7 @@ class Revisiting:
         )
 
     def _document(self, citation: Citation) -> Document | EvidenceError:
-        """Today's version; a text that a caller handed in has one version for ever."""
+        """Today's version; caller-supplied text only ever has one."""
         key = citation.document_id
         if key not in self._latest:
             try:
@@ -261,7 +260,7 @@ class Revisiting:
         return self._latest[key]
 
     def _text_then(self, citation: Citation) -> str:
-        """The cited version, "" when it cannot be read; each is read once."""
+        """The cited version's text, "" when it cannot be read; cached."""
         key = (citation.document_version, citation.document_id)
         if key not in self._then:
             try:
@@ -272,14 +271,15 @@ class Revisiting:
 
 
 def _line(text: str, start: int, end: int) -> str:
-    """The paragraphs or table rows that a span stands in: whole lines of canonical text."""
+    """The paragraphs or table rows that contain a span: whole lines of canonical text."""
     begins = text.rfind("\n", 0, start) + 1
     ends = text.find("\n", end)
     return text[begins : ends if ends >= 0 else len(text)]
 
 
 def _sentences(text: str, start: int, end: int) -> str:
-    """Those of its line that a span stands in; white space aside, as lines are broken anew."""
+    """The sentences of its line that a span overlaps, with white space normalised, as line breaks may
+    differ."""
     begins = text.rfind("\n", 0, start) + 1
     line = _line(text, start, end)
     met = [line[a:b] for a, b in sentence_spans(line) if begins + a < end and start < begins + b]
@@ -287,7 +287,7 @@ def _sentences(text: str, start: int, end: int) -> str:
 
 
 def _find(text: str, quote: str, line: str, near: int) -> int:
-    """Where the quote stands now: in its own line, else alone when it is long; -1 when it does not."""
+    """The quote's offset now: within its old line, else anywhere if it is long enough; -1 if not found."""
     if line and quote in line:
         at = _nearest(text, line, near)
         if at >= 0:
@@ -303,7 +303,7 @@ def _nearest(text: str, words: str, near: int) -> int:
 
 
 def _likest(text: str, words: str) -> tuple[str, int]:
-    """As many lines as ``words`` has that are most like it, and where they begin; ("", -1) when none are."""
+    """The run of lines most similar to ``words``, as many as it has, and its offset; ("", -1) for none."""
     best, likest, place = _ALIKE, "", -1
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(words)
@@ -359,8 +359,8 @@ def seal_notice(log: Log, notice: Notice) -> None:
 
 
 def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
-    """By request: who was shown its record, alone or on a page, as far as they gave a name and are not
-    erased. Exports of all that fits are on record by their question alone."""
+    """Request -> named, unerased people who were shown its record, alone or on a page. Exports are logged by
+    their query alone, so they do not count."""
     found: dict[str, dict[str, None]] = {}
     for entry in log.entries(EntryKind.READ):
         if entry.body is None or not entry.subject:

@@ -1,8 +1,8 @@
-"""An answer once more, from its record: for whoever asks for it later.
+"""Rebuilds a past answer from its record.
 
-In: the parts of a home, a record. Out: an :class:`Answer` with the same ids, the same claims and the same
-citations. What a record does not keep is not made up: passages whose index version is gone are left out, and
-why one was set aside is in the trace's notes. Knows nothing about who may ask.
+In: the parts of a home, a record. Out: an :class:`Answer` with the same ids, claims and citations. What a
+record does not keep is not invented: passages whose index version is gone are left out, and the reason why
+one was set aside is in the trace's notes. Knows nothing about who may ask.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
-    """Raises UsageError for a request that ended in an error: it has no answer."""
+    """The answer. Raises UsageError for a request that ended in an error and so has none."""
     if record.confidence_report is None or not record.response_decision:
         raise UsageError(f"{record.request_id} ended in an error ({record.failure_reason})", hint="ask again")
     threshold = parts.config.retrieval.relevance_threshold
     names = {result.chunk_id for result in record.retrieval_results}
     try:
         chunks = parts.index.at(record.index_version).named(names) if names else []
-    except UsageError:  # that version of the index is kept no more
+    except UsageError:  # that index version is no longer kept
         chunks = []
     known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
     passages = tuple(

@@ -1,9 +1,9 @@
-"""A past answer made anew on the index version that it was made on, and compared bit by bit.
+"""Reproduces a past answer on its original index version and compares bit by bit.
 
-In: the parts of a home, a record. Out: the record again, and a :class:`Replay` that names each difference;
-another release, processor or configuration is named beside it, as then a difference proves nothing. With the
-extractive writer all of it is made anew; what a language model wrote, or made of the question, is taken from
-the record, and retrieval and verdicts are made anew. Knows nothing about who asks for it.
+In: the parts of a home, a record. Out: the reproduced record, and a :class:`Replay` that lists each
+difference; a changed release, processor or configuration is listed separately, as then a difference proves
+nothing. With the extractive writer, everything is reproduced; text or queries by a language model are taken
+from the record and only retrieval and verdicts are reproduced. Knows nothing about who asks for it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from citewell.retrieval import Retrieved
 
 _RETRIEVED = ("index_version", "retrieval_results", "claims")
-"""What is compared where the words of a language model stand in the record."""
+"""Fields compared when a language model's text is taken from the record."""
 _WHOLE = (
     *_RETRIEVED,
     "conflicts",
@@ -50,14 +50,14 @@ _WHOLE = (
     "response_decision",
     "shown_response",
 )
-"""What a writer that says the same again lets be compared."""
+"""Fields compared when the writer is deterministic."""
 
 
 class Replay(Record, frozen=True, kw_only=True):
-    """``same`` says whether retrieval, claims, verdicts, confidence and decision came out with the same bits.
+    """``same`` is True if every compared part of the record was reproduced bit for bit.
 
-    ``elsewhere`` names what is not as it was when the record was made: the reasons why ``same`` may be False.
-    ``compared`` are the parts of the record that were looked at.
+    ``elsewhere`` lists what has changed since the record was made, possible reasons for ``same`` being False.
+    ``compared`` are the compared parts of the record.
     """
 
     request_id: str
@@ -69,8 +69,8 @@ class Replay(Record, frozen=True, kw_only=True):
 
 
 def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]:
-    """The comparison, and the record as it came out. Raises UsageError when the index version is no longer
-    kept, another system wrote the answer, or nobody can read the question: it cannot be put again."""
+    """(comparison, reproduced record). Raises UsageError when the index version is no longer kept, another
+    system wrote the answer, or the question can no longer be read and so not be asked again."""
     if why := UNREADABLE.get(record.user_query):
         raise UsageError(
             f"{record.request_id} can no longer be read: {why}",
@@ -96,7 +96,7 @@ def compare(
     config: Config,
     environment: Mapping[str, str],
 ) -> Replay:
-    """``made`` is the record made anew; ``compared`` are the parts to look at."""
+    """``made`` is the reproduced record; ``compared`` are the parts to compare."""
     differences = [
         difference
         for part in compared
@@ -126,7 +126,7 @@ def compare(
 
 
 def _not_held(record: AuditRecord) -> list[str]:
-    """Searches that the record does not hold, so that nobody can repeat them."""
+    """Why searches cannot be repeated: the record does not hold their words."""
     reasons = []
     if HYPOTHESISED in record.latency_ms and f"{HYPOTHESISED}: {WITHOUT}" not in record.notes:
         reasons.append("the search used words from a language model, which records do not keep")
@@ -136,7 +136,7 @@ def _not_held(record: AuditRecord) -> list[str]:
 
 
 def _differences(where: str, then: Any, now: Any) -> list[str]:
-    """Each place at which two values part, in words."""
+    """Describes each place where two values differ."""
     if isinstance(then, dict) and isinstance(now, dict) and then.keys() == now.keys():
         return [d for key in then for d in _differences(f"{where}.{key}", then[key], now[key])]
     if isinstance(then, list | tuple) and isinstance(now, list | tuple):
@@ -147,7 +147,7 @@ def _differences(where: str, then: Any, now: Any) -> list[str]:
 
 
 def _writes_again(parts: Assembly, record: AuditRecord) -> bool:
-    """Whether the writer of the record is here and says the same again, to the question as it was put."""
+    """True if the record's writer is available and deterministic, and the question was not rewritten."""
     if SEARCHED_AS in record.parameters:
         return False
     names = {maker.name for maker in record.makers}
@@ -155,7 +155,7 @@ def _writes_again(parts: Assembly, record: AuditRecord) -> bool:
 
 
 def _retrieved_again(answering: Answering, ask: Ask, record: AuditRecord) -> AuditRecord:
-    """Retrieval anew; each claim as it was written, bound and judged anew."""
+    """The record with retrieval repeated, and each claim as written but bound and judged again."""
 
     def search(words: str, *, broaden: bool) -> Retrieved:
         return answering.retriever.retrieve(
@@ -206,8 +206,8 @@ def _ask_of(record: AuditRecord) -> Ask:
 
 
 def _drafted(record: AuditRecord) -> Draft:
-    """What was written, as far as the record tells: each claim with the quotes it gave, not those found
-    for it afterwards."""
+    """The draft, reconstructed from the record: each claim with the quotes that the writer gave, not those
+    found for it afterwards."""
     end = max((claim.answer_end for claim in record.claims), default=0)
     text = [" "] * end
     for claim in record.claims:
@@ -241,7 +241,7 @@ def _quoted(citation: Citation) -> Quote:
 
 
 def _result_of(passage: Passage, *, used: bool) -> RetrievalResult:
-    """A passage as a record has it."""
+    """A passage in the form that a record stores."""
     return RetrievalResult(
         chunk_id=passage.chunk.chunk_id,
         document_id=passage.chunk.document_id,

@@ -1,4 +1,4 @@
-"""The pages that people touch: server-rendered, with a small script and stylesheet of our own."""
+"""The web pages: server-rendered, with a small script and stylesheet of our own."""
 
 from citewell.server.pages import access, asking, auditing, documents, rendering, reviewing
 

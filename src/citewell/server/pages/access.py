@@ -1,6 +1,6 @@
-"""Who may open a page: ``/login`` and ``/logout``, and what a page's handler is given.
+"""Access to pages: ``/login`` and ``/logout``, and the context passed to page handlers.
 
-A browser is let in with an API key, which is checked and not kept. A form is taken only from a page of ours.
+A browser signs in with an API key, which is checked and not stored. Forms are accepted only from our pages.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from citewell.server.site import Attended, site
 
 router = APIRouter(include_in_schema=False)
 Field = Annotated[str, Form()]
-"""A text of a form; give it a default."""
+"""A text field of a form; give it a default."""
 Trouble = tuple[str, str]
-"""What went wrong and what to do."""
+"""(what went wrong, remedy)."""
 
 _let_in = require(scope=Scope.PAGES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """One request for a page: who calls, and the home as they may see it."""
+    """One request for a page: the caller, and the home as they may see it."""
 
     request: Request
     caller: Caller
     kb: KnowledgeBase
 
     def need(self, *roles: Role) -> None:
-        """Raises the Problem of somebody who holds none of ``roles``."""
+        """Raises Problem 403 if the caller holds none of ``roles``."""
         if not self.caller.has(*roles):
             names = " or ".join(role.value for role in roles)
             raise forbidden(f"you need the role {names}", "your role may not open this page")
 
     def page(self, template: str, *, problem: Trouble | None = None, **values: Any) -> Response:
-        """400 where there is a ``problem``."""
+        """The rendered page, with status 400 if there is a ``problem``."""
         status = 400 if problem else 200
         return page(self.request, template, status=status, caller=self.caller, problem=problem, **values)
 
 
 def visit(request: Request) -> Visit:
-    """Raises Problem 401 for nobody known, 403 for a key that is not for the pages."""
+    """The visit. Raises Problem 401 for an unknown caller, 403 for a key without access to the pages."""
     who = _let_in(request)
     return Visit(request=request, caller=who, kb=site(request).kb_for(who))
 
 
 def post(request: Request, csrf: Field = "") -> Visit:
-    """As :func:`visit`, for a form: one that none of our pages made is refused."""
+    """As :func:`visit`, for a form, which must come from one of our pages."""
     check_csrf(request, csrf)
     return visit(request)
 
@@ -68,8 +68,8 @@ Posting = Annotated[Visit, Depends(post)]
 
 
 class Inside(Attended):
-    """A page for those who signed in: who comes is known before anything of what they send is read, for a
-    form may hold whole files."""
+    """A page for signed-in users: callers are authenticated before their body is read, as a form may contain
+    whole files."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -108,6 +108,6 @@ def leave(request: Request, csrf: Field = "") -> Response:
 
 
 def _inside(address: str) -> str:
-    """An address of this server; anything else leads to the first page."""
+    """The address if on this server, else that of the start page."""
     plain = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
     return address if plain else "/"

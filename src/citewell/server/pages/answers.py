@@ -1,8 +1,8 @@
-"""A record of an answer as the page shows it: two questions answered about it, text with its claims in place,
-each with sources and checks, printed pages, and every passage that was read.
+"""A record prepared for its page: two summary lines, the text with its claims in place, their sources and
+checks, page images, and every passage read.
 
-In: an AuditRecord, and the knowledge base as its reader may see it. Out: values for ``_answer.html``. What is
-in no claim was checked by nobody, and is shown apart from claims. Knows nothing about requests.
+In: an AuditRecord, and the knowledge base as its reader may see it. Out: values for ``_answer.html``. Text
+outside claims was not checked and is shown separately. Knows nothing about requests.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from citewell.verification.evidence import not_english
 Place = tuple[str, str, int, int]
 """Document id, version, start, end of a citation."""
 Numbered = Sequence[tuple[int, Claim]]
-"""Claims with their numbers, from 1."""
+"""(number, claim), numbered from 1."""
 
 
 class Part(NamedTuple):
-    """A stretch of the shown text; ``number`` is 0 where no claim stands. ``cited``: its words are beside."""
+    """A stretch of the shown text; ``number`` is its claim's, or 0; ``cited``: with located citations."""
 
     text: str
     number: int = 0
@@ -39,8 +39,8 @@ class Part(NamedTuple):
 
 
 class ClaimSource(NamedTuple):
-    """The citations of one claim in one place. ``state`` is said where it is not the claim's own; ``today``
-    is what became of the place since."""
+    """One claim's citations of one page. ``state`` is set only if it differs from the claim's; ``today`` is
+    the worst resolution against today's documents."""
 
     name: str
     href: str
@@ -51,7 +51,7 @@ class ClaimSource(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What the reader said before of a claim or the answer: the thumb that stands, and the reason."""
+    """The reader's own feedback on a claim or the answer: the current thumb, and the reason."""
 
     thumb: str = ""
     reason: str = ""
@@ -67,8 +67,8 @@ class ShownClaim(NamedTuple):
 
 
 class Source(NamedTuple):
-    """One cited document version with the lines that were cited, and the pages they are printed on; ``lost``
-    says why there are none."""
+    """One cited document version with its cited lines and their page images; ``lost`` says why there are
+    none."""
 
     title: str
     href: str
@@ -82,8 +82,8 @@ class Source(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A passage as it was ranked. ``blocks`` is empty where its text is no longer kept; ``nearest`` are the
-    words in it that came nearest to an answer, of an abstention."""
+    """A passage as ranked. ``blocks`` is empty if its text is no longer kept; ``nearest`` is, for an
+    abstention, its quote nearest to an answer."""
 
     title: str
     document_id: str
@@ -97,7 +97,7 @@ class Read(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """A cited cell as the answer: its value, what its row, column and units say of it."""
+    """A cited cell as the answer: its value, and ``about``, its row label, column head and units."""
 
     value: str
     about: str
@@ -122,8 +122,8 @@ class ShownAnswer(NamedTuple):
 
 
 def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = ()) -> ShownAnswer:
-    """``kb`` is the reader's, who may see the record and so each of its documents; ``said`` is what they
-    said of it."""
+    """``kb`` is the reader's, who may see the record and so each of its documents; ``said`` is their own
+    feedback on it."""
     numbered = list(enumerate(record.claims, 1))
     cited = [one for claim in record.claims for one in _located(claim.citations)]
     today = dict(zip(map(_place, cited), kb.audit.resolve(cited), strict=True))
@@ -153,7 +153,7 @@ def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = 
         sources=sources,
         changed=changed,
         read=passages_read(record, kb),
-        # The record names the configuration by its hash: another one had another threshold.
+        # The record has only the configuration's hash; under another one, the threshold is unknown.
         threshold=kb.config.retrieval.relevance_threshold if kb.config.hash == record.config_hash else None,
         language=not_english(record.user_query),
         bars=bars(record.confidence_report),
@@ -162,7 +162,7 @@ def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = 
 
 
 def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = False) -> list[Read]:
-    """What was ranked, best first, as its documents print it; with ``sentences`` each by itself."""
+    """The ranked passages, best first, as in their documents; with ``sentences``, one line for each."""
     try:
         answer = kb.answer_of(record)
         known = {_key(passage): passage.chunk for passage in answer.passages}
@@ -225,7 +225,7 @@ def _headlines(claims: Sequence[Claim], sources: Sequence[Source]) -> Iterable[H
 
 
 def _placed(text: str, claims: Numbered) -> list[tuple[int, Claim]]:
-    """The claims that stand in the shown text, in their order, none over another."""
+    """The claims located in the shown text, in order, without overlaps."""
     found: list[tuple[int, Claim]] = []
     for number, claim in sorted(claims, key=lambda pair: (pair[1].answer_start, -pair[1].answer_end)):
         begins = found[-1][1].answer_end if found else 0
@@ -300,13 +300,13 @@ def title_of(document: Document) -> str:
 
 
 def worst(resolved: Iterable[Today]) -> str:
-    """The name of the resolution that a reader must know first; "" of none."""
+    """The name of the worst resolution; "" for none."""
     found = {one.resolution.value for one in resolved}
     return next((name for name in ("GONE", "CHANGED", "MOVED", "SAME") if name in found), "")
 
 
 def fallen(record: AuditRecord, kb: KnowledgeBase) -> bool:
-    """Whether what the answer shows as verified no longer stands in its sources."""
+    """True if a citation of the shown answer is CHANGED or GONE today."""
     shown_claims = [claim for claim in record.claims if claim.shown]
     cited = [one for claim in shown_claims for one in _located(claim.citations)]
     abstained = record.response_decision == Decision.ABSTAIN.value
@@ -314,7 +314,7 @@ def fallen(record: AuditRecord, kb: KnowledgeBase) -> bool:
 
 
 def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[Span]:
-    """One span a place, with the numbers of all the claims that rest on it."""
+    """One span per location, with the numbers of all claims that cite it."""
     found: dict[tuple[int, int], dict[int, None]] = {}
     for number, one in cited:
         found.setdefault((one.start, one.end), {})[number] = None
@@ -322,7 +322,7 @@ def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[Span]:
 
 
 def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
-    """The address that shows all of a claim's spans in its first document at once, with the way back."""
+    """The URL showing all of a claim's spans in its first document, with a link back."""
     if not citations:
         return ""
     first = citations[0]
@@ -333,7 +333,7 @@ def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
 
 
 def _located(citations: Iterable[Citation]) -> list[Citation]:
-    """Those that stand in a source."""
+    """The citations located in a source."""
     return [one for one in citations if one.start >= 0]
 
 

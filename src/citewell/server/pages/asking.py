@@ -1,8 +1,8 @@
-"""``/``: the question; ``/answers/ID``: its answer, from the first moment: while it is made the page shows
-how far it is, and the turns before it stay. ``/history``: what the reader asked.
+"""``/``: the question form; ``/answers/ID``: the answer, with progress while it is being made, below the
+earlier turns; ``/history``: the reader's questions.
 
-The script posts to ``/v1/ask`` and goes to the second address at once; without it the form posts, waits, and
-is led there.
+The script posts to ``/v1/ask`` and opens the answer's page at once; without it, the form posts, waits, and is
+redirected there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from citewell.server.streams import Stream
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
 WORDS = {state.name: state.words for state in STATES.values()}
-"""For the script, which shows claims before their page is there."""
+"""Labels for the script, which shows claims before the page has them."""
 NAMED = 200
-"""Documents offered by name in the form."""
+"""Maximum documents offered by name in the form."""
 PAST, TURNS = 30, 10
-"""Questions on a page of the history; turns of a conversation shown before the newest."""
+"""Questions per page of the history; earlier turns shown of a conversation."""
 
 
 @router.get("/")
@@ -55,7 +55,7 @@ async def post_ask(
     since: Field = "",
     tag: Field = "",
 ) -> Response:
-    """Without the script: the whole pass, then the answer's own address."""
+    """Without the script: answers the question, then redirects to the answer."""
     narrowing = {"document": document, "since": since, "tag": tag}
     given: dict[str, Any] = {name: value or None for name, value in narrowing.items()}
     asked = AskRequest(question=question, session_id=session_id, **given)
@@ -63,7 +63,7 @@ async def post_ask(
         here = site(posting.request)
         answer = await answered(here, posting.caller, asked, identity.request_id(), posting.request)
     except CitewellError as error:
-        told = problem_of(error).details  # of what failed in our parts its words stay here: they name places
+        told = problem_of(error).details  # messages about internal failures are withheld: they name paths
         problem = (told.title, told.hint)
         return await run_in_threadpool(_form, posting, question, narrowing, problem, session_id)
     return RedirectResponse(f"/answers/{answer.request_id}", status_code=303)
@@ -89,7 +89,7 @@ def answer(reading: Reading, request_id: str) -> Response:
 
 
 def _live(visit: Visit, request_id: str) -> Response:
-    """Raises Problem 404 where nothing of that name is being answered for this reader."""
+    """The page of an answer in progress. Raises Problem 404 if there is none for this reader."""
     found = running(site(visit.request), visit.caller, request_id)
     if found is None:
         raise absent()
@@ -99,7 +99,7 @@ def _live(visit: Visit, request_id: str) -> Response:
 
 
 def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]:
-    """The turns of a conversation, oldest first, as far as the reader may see them."""
+    """The turns of a conversation that the reader may see, oldest first."""
     if not session_id:
         return []
     query = AuditQuery(session=session_id, until=before, limit=TURNS)
@@ -114,7 +114,7 @@ def _page(visit: Visit, session_id: str, **values: Any) -> Response:
 
 @router.post("/answers/{request_id}/cancel")
 def cancel(posting: Posting, request_id: str) -> Response:
-    """The pass ends at its next stage; what it came to is sealed."""
+    """Ends the request at its next stage; its outcome is sealed."""
     found = site(posting.request).streams.get(request_id, posting.caller)
     if found is None:
         raise absent()

@@ -1,7 +1,6 @@
-"""For auditors. ``/audit``: questions to the log as filters whose address can be shared, counts and export of
-all that; one record as its whole chain, its replay, and the integrity of the log itself. ``/health``: how
-quality moved, by the log alone: trends with intervals, changes, alerts; and whether the calibration card
-still fits what is in use."""
+"""For auditors. ``/audit``: log queries with shareable URLs, counts and exports; one record in full, its
+replay, and the integrity of the log. ``/health``: quality over time from the log alone, with trends,
+intervals, changes and alerts; and whether the calibration card still matches what is in use."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ CHOICES = {
     "flag": (*Signal, *(FAILING + stage for stage in STAGES), ACCEPTED, DISMISSED),
     "failure": (ANY, *FAILURES),
 }
-"""What a form offers; an address may hold what is not in it, and keeps it."""
+"""Choices offered by the form; other values in the URL are kept."""
 TRENDS = {
     "Confidence": ("confidence", "retrieval", "entailment"),
     "Not answered": ("abstention", "gate_failures", "errors"),
@@ -57,9 +56,9 @@ TRENDS = {
     "Canary questions": ("canary_hit", "canary_precision"),
     "Time to answer": ("latency_ms",),
 }
-"""What is drawn together; a measure that nobody took is said to be none."""
+"""Measures drawn together; one without data is shown as not measured."""
 SECONDS = "latency_ms"
-"""The measure that is drawn in seconds and logged in milliseconds."""
+"""The measure drawn in seconds but logged in milliseconds."""
 
 
 @router.get("/audit")
@@ -127,7 +126,7 @@ def integrity(reading: Reading) -> Response:
 
 @router.post("/audit/integrity")
 async def check(posting: Posting) -> Response:
-    """The whole log recomputed, with evidence and prompts."""
+    """Checks the whole log, including evidence and prompts."""
     here = site(posting.request)
     return await here.reading(posting.request, posting.caller, lambda: _integrity(posting, True))
 
@@ -171,7 +170,7 @@ def _record(
 
 
 def _afterwards(visit: Visit, request_id: str) -> dict[str, Any]:
-    """What users, reviewers and readers did with an answer; for an asker, what they said themselves."""
+    """What users, reviewers and readers did with an answer; for non-auditors, only their own feedback."""
     if not visit.caller.has(Role.AUDITOR):
         said = visit.kb.said_of(request_id)
         return {"signals": said, "review": None, "readers": (), "may_audit": False}
@@ -181,7 +180,7 @@ def _afterwards(visit: Visit, request_id: str) -> dict[str, Any]:
 
 
 class Step(NamedTuple):
-    """A stage in the waterfall: milliseconds from the start of the request."""
+    """A stage in the waterfall; times in milliseconds, ``start`` from the start of the request."""
 
     name: str
     start: float
@@ -190,7 +189,7 @@ class Step(NamedTuple):
 
 
 def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[Step]:
-    """In the order they ran; a record alone has their times, the trace also what they had to say."""
+    """The stages in the order they ran; times are from the record, order and notes from the trace."""
     said: dict[str, list[str]] = {}
     for stage in stages:
         said.setdefault(stage.name, []).extend(stage.notes)
@@ -204,7 +203,7 @@ def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[Step]:
 
 
 def _query(kb: KnowledgeBase, asked: dict[str, str]) -> AuditQuery:
-    """Raises UsageError for a filter that means nothing."""
+    """The query. Raises UsageError for an invalid time."""
     times = {name: moment(asked[name], kb.now()) for name in ("since", "until") if asked.get(name)}
     return msgspec.convert({**asked, **times}, AuditQuery)
 
@@ -214,7 +213,7 @@ def _tally(one: AuditRecord) -> dict[str, int]:
 
 
 def _chart(counts: Counts) -> object:
-    """Shares over time; None when there is nothing to draw."""
+    """A chart of shares over time; None for fewer than two periods."""
     if len(counts.stretches) < 2:
         return None
     kinds = [share.value for share in counts.shares]
@@ -260,7 +259,7 @@ def _drawn(points: Sequence[drift.Point]) -> list[Markup]:
 
 
 def _series(points: Sequence[drift.Point], measure: str) -> list[charts.Point]:
-    """A point for each period of all ``points``, without a value where this was not measured."""
+    """A point for each period in ``points``, without a value where ``measure`` has none."""
     taken = {one.period: one for one in points if one.measure == measure}
     scale = 0.001 if measure == SECONDS else 1.0
     series = []

@@ -1,4 +1,4 @@
-"""``/documents``: what is in; one document and what was cited from it; a place in it as its source has it."""
+"""``/documents``: the list; one document and what was cited from it; a location in it, as in its source."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from citewell.server.site import site
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
 SHOWN = 50
-"""Documents on one page of the list."""
+"""Documents per page of the list."""
 QUOTES = 10
-"""Most cited quotes that are shown of a document."""
+"""Number of most cited quotes shown per document."""
 _REQUEST = re.compile(r"req_[0-9a-f]{24}")
 FAILED = (Status.UNSUPPORTED, Status.CONTRADICTED, Status.BROKEN)
 
@@ -45,7 +45,7 @@ SORTS: dict[str, Callable[[CatalogueEntry], Any]] = {
     "text": lambda entry: -entry.bytes,
     "added": lambda entry: entry.ingested_at,
 }
-"""By the column's name; ``-added`` is the newest first."""
+"""Column name -> sort key; a leading ``-`` reverses the order."""
 
 
 @router.get("/documents")
@@ -61,7 +61,7 @@ def about(reading: Reading, id: str) -> Response:
 def _about(
     reading: Visit, id: str, outcomes: Sequence[FileOutcome] = (), notices: Sequence[Notice] | None = None
 ) -> Response:
-    """``outcomes`` of a new version, ``notices`` of a recall."""
+    """The page of one document; ``outcomes`` of a new version, ``notices`` of a recall."""
     entry = _entry(reading, id)
     if entry is None:
         raise absent()
@@ -85,13 +85,13 @@ def _about(
 
 
 def _leans(record: AuditRecord, document_id: str, newest: str) -> bool:
-    """Whether an answer rests on a version of the document that is not the newest."""
+    """True if an answer cites a version of the document other than the newest."""
     cited = (one for claim in record.claims if claim.shown for one in claim.citations)
     return any(one.document_id == document_id and one.document_version != newest for one in cited)
 
 
 def _entry(visit: Visit, document_id: str) -> CatalogueEntry | None:
-    """None for what was never taken in, as a text that a caller handed in."""
+    """The catalogue entry; None for what was never ingested, such as caller-supplied text."""
     return next((one for one in visit.kb.documents() if one.document_id == document_id), None)
 
 
@@ -105,7 +105,7 @@ def _version(visit: Visit, document_id: str, version: str) -> dict[str, str]:
 
 
 class Quoted(NamedTuple):
-    """The same words, cited ``n`` times; ``href`` is where they were cited last."""
+    """A quote cited ``n`` times; ``href`` is the latest citation's location."""
 
     text: str
     href: str
@@ -114,8 +114,8 @@ class Quoted(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """``n`` citations in ``answers``; ``shares`` of them by status, ``failed`` of those that were found false
-    or wrong (UNCHECKED is neither), ``quotes`` the most cited first."""
+    """``n`` citations in ``answers``; ``shares`` counts them by status, ``failed`` those that failed (not
+    UNCHECKED); ``quotes`` most cited first."""
 
     answers: int
     n: int
@@ -125,15 +125,15 @@ class Cited(NamedTuple):
 
 
 def _cited(document_id: str, records: Sequence[AuditRecord]) -> Cited:
-    """What was cited from one document, and how often that failed: counted in citations of it, not in
-    answers. What a citation that stands in no source quotes was never the document's: it counts, and is not
-    quoted. ``records`` newest first."""
+    """What was cited from one document, and how often that failed, counted in citations, not answers. A
+    citation not located in its source counts but is not quoted, as the document never contained its text.
+    ``records`` newest first."""
     shares: Counter[Status] = Counter()
     quoted: defaultdict[str, list[tuple[Citation, Status]]] = defaultdict(list)
     cited = ((claim, one) for record in records for claim in record.claims for one in claim.citations)
     for claim, one in cited:
         if one.document_id == document_id:
-            # Of a claim that rests on several places each has a verdict of its own.
+            # Each citation of a claim with several has its own verdict.
             status = (one.verdict or claim.verdict).status
             shares[status] += 1
             if one.start >= 0 and one.quote not in UNREADABLE:
@@ -163,8 +163,8 @@ def view(
     answer: str = "",
     claim: int = 0,
 ) -> Response:
-    """One page of a document, or one window of it, with spans marked and drawn over the page's image;
-    ``answer`` and ``claim`` are where the reader comes from."""
+    """One page or window of a document, with spans marked in the text and on the page's image; ``answer`` and
+    ``claim`` are for the link back."""
     with looking_up():
         document = reading.kb.document(id, version)
     spans = _spans(document, start, end, also)
@@ -207,7 +207,7 @@ async def take_in(
     tag: Field = "",
     acl: Field = "",
 ) -> Response:
-    """Each file by the limited reader; what failed is shown with its remedy."""
+    """Ingests uploaded files; failures are shown with their remedy."""
     posting.need(Role.CURATOR)
     options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
 
@@ -221,7 +221,7 @@ async def take_in(
 
 @router.post("/documents/version")
 async def take_version(posting: Posting, id: Field, file: UploadFile) -> Response:
-    """A file as the new version of a document: the old one stays as evidence and is retrieved no more."""
+    """Ingests a file as a document's new version; the old one stays as evidence, no longer retrieved."""
     posting.need(Role.CURATOR)
     entry = await run_in_threadpool(_entry, posting, id)
     if entry is None:
@@ -237,7 +237,7 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
 
 @router.post("/documents/recall")
 async def recall(posting: Posting, id: Field, reason: Field = "") -> Response:
-    """Every past answer that leaned on the document, judged by what there is today."""
+    """Rechecks every past answer that cites the document, and shows the notices."""
     posting.need(Role.AUDITOR)
 
     def notices() -> Response:
@@ -249,7 +249,7 @@ async def recall(posting: Posting, id: Field, reason: Field = "") -> Response:
 
 
 def _named(written: str) -> list[str]:
-    """One name a line or between commas: names hold blanks, and half of one is somebody else's."""
+    """Names separated by lines or commas, not spaces, as part of a name may be another's name."""
     return [name.strip() for name in re.split(r"[,\n]", written) if name.strip()]
 
 
@@ -280,7 +280,7 @@ def _list(
         q=q,
         state=state,
         sort=sort,
-        # The one that is sorted by turns around.
+        # The current sort column reverses.
         sorts={name: name if sort != name else f"-{name}" for name in SORTS},
         outcomes=[(outcome, _like(outcome, entries)) for outcome in outcomes],
         failures=[one for one in failures if one.document_id not in told],
@@ -289,7 +289,7 @@ def _list(
 
 
 def _like(outcome: FileOutcome, entries: Sequence[CatalogueEntry]) -> CatalogueEntry | None:
-    """Another document in use whose file has the same name: what came in may be its new version."""
+    """Another indexed document with the same file name, of which this may be a new version."""
     name = (outcome.document_id or "").rpartition("/")[2]
     others = (one for one in entries if one.document_id != outcome.document_id and one.state == "indexed")
     return next((one for one in others if one.document_id.rpartition("/")[2] == name), None)
@@ -301,7 +301,7 @@ def _fits(entry: CatalogueEntry, q: str, state: str) -> bool:
 
 
 def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
-    """``also`` are further spans, as ``12-15 40-42``; what is no span of this text marks nothing."""
+    """The spans to mark; ``also`` lists further ones, as ``12-15 40-42``. Invalid spans are ignored."""
     asked = [(start, end)]
     for word in also.split()[:50]:
         first, _, last = word.partition("-")
@@ -312,7 +312,7 @@ def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
 
 
 def _step(document: Document, edge: int, direction: int) -> str:
-    """The address of what comes before or after what is shown; "" at either end."""
+    """The URL of what precedes or follows the text shown; "" at either end."""
     at = edge - 2 if direction < 0 else edge + 1
     if not 0 <= at < len(document.text):
         return ""
@@ -322,8 +322,8 @@ def _step(document: Document, edge: int, direction: int) -> str:
 
 
 class Since(NamedTuple):
-    """What became of the marked words in the newest version: of several spans, the worst; ``quote`` are its
-    words where others are marked too."""
+    """The resolution of the marked spans in the newest version, the worst of several; ``quote`` identifies
+    that span if there are others."""
 
     name: str
     text: str

@@ -1,7 +1,7 @@
-"""A stretch of canonical text as blocks to show: headings, paragraphs and tables, with spans marked.
+"""Splits a range of canonical text into blocks for display: headings, paragraphs, tables, with spans marked.
 
-In: a Document, a range, spans with the numbers of the claims that cite them. Out: values for a template;
-every character stays text. Knows nothing about HTML, answers or pages of a browser.
+In: a Document, a range, spans with the numbers of the claims that cite them. Out: values for a template, all
+plain text. Knows nothing about HTML, answers or web pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WINDOW = 12_000
 
 
 class Span(Record, frozen=True, kw_only=True):
-    """``claims`` are the numbers of the claims, from 1, that rest on ``[start, end)``."""
+    """``claims`` are the numbers, from 1, of the claims that cite ``[start, end)``."""
 
     start: int
     end: int
@@ -29,8 +29,8 @@ class Span(Record, frozen=True, kw_only=True):
 
 
 class Piece(Record, frozen=True, kw_only=True):
-    """``marked`` where a span covers it; ``first`` are the claims whose first marked words these are,
-    ``here`` says that they are the first marked words of all."""
+    """``marked`` if a span covers it; ``first``: the claims whose first marked text this is; ``here``: it is
+    the first marked text of all."""
 
     text: str
     marked: bool = False
@@ -40,7 +40,7 @@ class Piece(Record, frozen=True, kw_only=True):
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """A paragraph or sentence has one cell, a table row its label and values; its ``[start, end)``."""
+    """A line at ``[start, end)``: a paragraph or sentence has one cell, a table row its label and values."""
 
     cells: tuple[tuple[Piece, ...], ...]
     start: int
@@ -48,8 +48,8 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 class Block(Record, frozen=True, kw_only=True):
-    """``kind`` is ``heading``, ``text``, ``table`` or ``gap`` (something is left out here). A table has
-    ``caption`` and the ``heads`` of its columns as far as they are known."""
+    """``kind`` is ``heading``, ``text``, ``table`` or ``gap`` (text omitted). A table has a ``caption`` and
+    column ``heads``, as far as known."""
 
     kind: str
     lines: tuple[Line, ...] = ()
@@ -60,8 +60,8 @@ class Block(Record, frozen=True, kw_only=True):
 def blocks(
     document: Document, start: int, end: int, spans: Sequence[Span] = (), *, sentences: bool = False
 ) -> list[Block]:
-    """``document.text[start:end]``, whole lines where the range falls on them; with ``sentences`` each
-    paragraph has a line for each of its sentences."""
+    """``document.text[start:end]`` as blocks; with ``sentences``, each paragraph has one line per
+    sentence."""
     marker = _Marker(document.text, spans)
     headings = {section.start for section in document.sections}
     rows = {row.start: (table, row) for table in document.tables for row in table.rows}
@@ -91,7 +91,7 @@ def _by_sentence(block: Block, text: str, marker: _Marker) -> Block:
 
 
 def excerpts(document: Document, spans: Sequence[Span]) -> list[Block]:
-    """The lines that ``spans`` stand in, long ones cut around them, with a gap between distant ones."""
+    """The lines containing ``spans``, long ones cut around them, with gaps between distant ones."""
     found: list[Block] = []
     last = -1
     for start, end in _merged(_around(document.text, span) for span in spans):
@@ -115,7 +115,7 @@ def window(document: Document, at: int) -> tuple[int, int]:
 
 
 def section_at(document: Document, at: int) -> tuple[str, ...]:
-    """The path of the innermost section that holds ``at``."""
+    """The path of the innermost section that contains ``at``."""
     holding = [section for section in document.sections if section.start <= at < section.end]
     return max(holding, key=lambda section: section.start).path if holding else ()
 
@@ -151,7 +151,7 @@ class _Marker:
 
 
 def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
-    """Neighbouring rows, a block for each table of the document they belong to."""
+    """Consecutive rows as blocks, one per table of the document."""
     found: list[Block] = []
     for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
         items = list(group)
@@ -160,7 +160,7 @@ def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]
         caption = " · ".join(part for part in (table.title, table.units) if part) if table else ""
         lines = tuple(line for _, line in items)
         if found and heads and _words(above := found[-1].lines[-1])[1:] == heads[1:]:
-            # The row of heads is a line of its own above the first row: it is shown once.
+            # The heads are also a line above the first row: show them once.
             found[-1:] = [replace(found[-1], lines=found[-1].lines[:-1])] if found[-1].lines[1:] else []
             heads = _words(above)
         found.append(Block(kind="table", lines=lines, caption=caption, heads=heads))
@@ -172,7 +172,7 @@ def _words(line: Line) -> tuple[str, ...]:
 
 
 def _heads(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The heads of the row with the most columns that all have one; none when heads do not agree."""
+    """The column heads that all rows share; none if heads or widths differ."""
     named = [tuple(cell.head for cell in row.cells) for row in rows if any(cell.head for cell in row.cells)]
     widths = {len(row.cells) for row in rows if row.cells}
     return ("", *named[0]) if named and len(set(named)) == 1 and len(widths) == 1 else ()
@@ -189,7 +189,7 @@ def _lines(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
 
 
 def _around(text: str, span: Span) -> tuple[int, int]:
-    """The lines of a span; a long one from the blank nearest to ``AROUND`` characters before and after."""
+    """The range of a span's lines; a long line is cut at a space within ``AROUND`` characters of the span."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
     end = len(text) if end < 0 else end

@@ -1,4 +1,4 @@
-"""Printed pages: the image of a page and the rectangles in which cited words stand on it.
+"""Page images, and the rectangles of cited text on them.
 
 In: a Document, its pages, spans. Out: values for the macro ``sheet``. Knows nothing about answers.
 """
@@ -14,11 +14,11 @@ from citewell.server.pages.marking import Span
 from citewell.server.pages.rendering import address
 
 MOST = 6
-"""Pages shown beside an answer, of one document."""
+"""Maximum pages per document shown next to an answer."""
 
 
 class Rectangle(NamedTuple):
-    """In points from the top left of the page, as an image is drawn; ``claims`` rest on it."""
+    """In points from the top left of the page, as in its image; ``claims`` are those citing it."""
 
     x: float
     y: float
@@ -28,7 +28,7 @@ class Rectangle(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """``image`` is the address of the drawn page."""
+    """``image`` is the URL of the page image."""
 
     number: int
     width: float
@@ -38,7 +38,7 @@ class Paper(NamedTuple):
 
 
 def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Paper | None:
-    """None for what has no pages to draw."""
+    """The page with its rectangles; None if it cannot be drawn."""
     if page is None or document.media_type != PDF:
         return None
     which = {"id": document.document_id, "version": document.version, "number": page.number}
@@ -47,15 +47,15 @@ def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Pa
 
 
 def papers_of(document: Document, spans: Sequence[Span]) -> list[Paper]:
-    """The pages that hold a span, in their order."""
+    """The first pages that contain a span, in order."""
     held = [page for page in document.pages if any(s.start < page.end and page.start < s.end for s in spans)]
     return [paper for page in held[:MOST] if (paper := paper_of(document, page, spans)) is not None]
 
 
 def _rectangles(document: Document, page: Page, spans: Sequence[Span]) -> tuple[Rectangle, ...]:
-    """A rectangle for each printed line or table cell that a span stands in. In prose it covers the words,
-    taken as equally wide a character. A row of which only the line is kept is covered whole, for its columns
-    stand anywhere."""
+    """A rectangle for each printed line or table cell that a span overlaps. In prose it covers the words,
+    assuming characters of equal width. A table row known only as a line is covered whole, as its columns
+    could be anywhere."""
     found: dict[tuple[float, float, float, float], dict[int, None]] = {}
     for box in document.boxes:
         if box.page != page.number:

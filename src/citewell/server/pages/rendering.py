@@ -1,7 +1,7 @@
-"""Templates and static files, and what every page needs: the tabs that a role may see, form token.
+"""Templates, static files, and what every page needs: the tabs visible to a role, and a form token.
 
-In: a request and values. Out: a response. Everything a template shows is escaped unless this project wrote it
-itself. Knows nothing about answers or documents.
+In: a request and values. Out: a response. Everything in a template is escaped unless this project wrote it.
+Knows nothing about answers or documents.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ TABS: tuple[tuple[str, str, tuple[Role, ...]], ...] = (
     ("Review", "/review", REVIEWING),
     ("Health", "/health", (Role.AUDITOR,)),
 )
-"""Name, address, and the roles that may see it; none is everybody."""
+"""(name, path, roles that may see it); no roles means everybody."""
 
 
 def page(
     request: Request, template: str, *, status: int = 200, caller: Caller | None = None, **values: Any
 ) -> Response:
-    """``caller`` is None where nobody is known yet: then there are no tabs."""
+    """A rendered page; without a ``caller`` there are no tabs."""
     path = request.url.path
     keyed = caller is not None and known(request).credential != "owner"
     text = (
@@ -77,7 +77,7 @@ def page(
 
 
 def error_page(request: Request, problem: Details) -> Response:
-    """What went wrong, for a browser."""
+    """A problem as a page."""
     try:
         caller: Caller | None = known(request).caller
     except Problem:
@@ -87,7 +87,7 @@ def error_page(request: Request, problem: Details) -> Response:
 
 @router.get("/static/{name}")
 def static_file(name: str) -> Response:
-    """Its address changes with its content, so it is kept for ever."""
+    """Cached for ever, as its URL changes with its content."""
     content = _files().get(name)
     if content is None:
         raise absent()
@@ -96,7 +96,7 @@ def static_file(name: str) -> Response:
 
 
 def address(path: str, /, **query: object) -> str:
-    """``path?query`` of the values that say something."""
+    """``path?query`` without empty values."""
     kept = {name: str(value) for name, value in query.items() if value not in (None, "", ())}
     return f"{path}?{urlencode(kept)}" if kept else path
 
@@ -104,14 +104,14 @@ def address(path: str, /, **query: object) -> str:
 def place_of(
     document_id: str, version: str, start: int, end: int, also: str = "", *, answer: str = "", claim: int = 0
 ) -> str:
-    """The address of a document at a span; ``also`` are further spans, as ``12-15 40-42``, and ``answer``
-    and ``claim`` say where the reader comes from."""
+    """The URL of a document at a span; ``also`` lists further spans, as ``12-15 40-42``; ``answer`` and
+    ``claim`` are for the link back."""
     place = {"id": document_id, "version": version, "start": start, "end": end, "also": also}
     return f"{address('/documents/view', **place, answer=answer, claim=claim or '')}#here"
 
 
 def view_of(citation: Citation, answer: str = "") -> str:
-    """The address of the document at the place of a citation; "" for one that is in no source."""
+    """The URL of a citation in its document; "" if it is not located in a source."""
     if citation.start < 0:
         return ""
     place = (citation.document_id, citation.document_version, citation.start, citation.end)
@@ -152,7 +152,7 @@ def _static(name: str) -> str:
 
 @cache
 def _files() -> dict[str, bytes]:
-    """Those of the folder, and the stylesheet of the charts."""
+    """The static folder's files, and the stylesheet of the charts."""
     found = {path.name: path.read_bytes() for path in (FOLDER / "static").iterdir() if path.suffix in MEDIA}
     return {**found, "charts.css": charts.STYLE.encode()}
 
@@ -167,7 +167,7 @@ def _within(path: str, href: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """A hash as people compare it."""
+    """A hash, shortened for display."""
     return text.rpartition(":")[2][:10]
 
 
@@ -180,8 +180,8 @@ def _share(value: float | None) -> str:
 
 
 def _when(text: str) -> str:
-    """``2026-11-21 03:41 UTC`` of a record's time, which the script turns into the reader's own; what is no
-    time, as it is."""
+    """A record's time as ``2026-11-21 03:41 UTC``, which the script converts to local time; other text
+    unchanged."""
     try:
         said = datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:

@@ -1,5 +1,5 @@
-"""``/review``: answers that failed or were flagged, in groups; each becomes a case with its right words, or
-is dismissed with a reason. ``/spot-check``: claims judged by people who do not see the verdict."""
+"""``/review``: failed or flagged answers, in groups; each becomes a case with the right spans, or is
+dismissed with a reason. ``/spot-check``: people judge claims without seeing the verdict."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def accept(
     abstain: Field = "",
     question: Field = "",
 ) -> Response:
-    """A canary case: the question, what is right, and the words that say so: written or selected, and
-    sentences that were ``picked``, as ``START-END VERSION DOCUMENT``."""
+    """Makes a case: the question, the right answer, and its supporting quotes, typed or selected, or
+    sentences ``picked``, as ``START-END VERSION DOCUMENT``."""
     posting.need(*REVIEWING)
     pairs = zip(document, quote, strict=False)
     spans = [CaseSpan(document=a.strip(), quote=b.strip()) for a, b in pairs if b.strip()]
@@ -116,7 +116,7 @@ def accept(
 
 
 def _picked(visit: Visit, written: str) -> CaseSpan | None:
-    """None for what none of our pages sent."""
+    """The picked span; None for malformed input."""
     place, _, rest = written.partition(" ")
     version, _, document_id = rest.partition(" ")
     start, _, end = place.partition("-")
@@ -145,7 +145,7 @@ def reopen(posting: Posting, request_id: str) -> Response:
 
 
 def _onwards(visit: Visit, done: str) -> Response:
-    """To the newest that is open, with the way to take the last decision back; to the queue when none is."""
+    """Redirects to the newest open answer, with a link to undo the last decision, else to the queue."""
     left = visit.kb.review.queue(limit=1).items
     to = address(f"/review/{left[0].request_id}", done=done) if left else "/review"
     return RedirectResponse(to, status_code=303)
@@ -203,7 +203,7 @@ async def draw(posting: Posting, since: Field = "30d", n: Annotated[int, Form()]
 
 @router.get("/spot-check/{sample_id}")
 def spot_check(reading: Reading, sample_id: str) -> Response:
-    """The first claim of the sample that nobody has judged."""
+    """The first claim of the sample that the reader has not judged."""
     reading.need(Role.AUDITOR)
     with looking_up():
         sample = sampling.open_sample(reading.kb, sample_id)

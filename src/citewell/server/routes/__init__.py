@@ -1,4 +1,4 @@
-"""The routes of the HTTP API, one module an area."""
+"""The routes of the HTTP API, one module per area."""
 
 from citewell.server.routes import answers, asking, audit, chat, documents, operations
 

@@ -1,4 +1,4 @@
-"""Answers that were given: ``/v1/answers``, ``/v1/traces``, and what people say of them, ``/v1/feedback``."""
+"""Past answers, ``/v1/answers``; their traces, ``/v1/traces``; and feedback on them, ``/v1/feedback``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``/v1/ask``: a question, its answer or the events of its making; ``/v1/verify``: anybody's answer.
+"""``/v1/ask``: a question and its answer, whole or as events; ``/v1/verify``: checks any system's answer.
 
-A question is worked on in a bounded thread. One that was begun is sealed: answered, or as abandoned where its
-client has gone.
+Questions run in a bounded thread pool. Every question begun is sealed, as answered or, if its client has
+gone, as abandoned.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class AskRequest(Options, frozen=True, kw_only=True):
 async def answered(
     here: Site, caller: Caller, asked: AskRequest, request_id: str, request: Request
 ) -> Answer:
-    """The answer. Where the client of ``request`` hangs up, the pass ends at its next stage or model run.
-    Raises Busy, or what the pass raised."""
+    """The answer. If the client of ``request`` hangs up, answering ends at its next stage or model run.
+    Raises Busy, or what answering raised."""
 
     def work(gone: Callable[[], str]) -> Answer:
         with here.telemetry.asking(request.headers) as describe:
@@ -93,8 +93,8 @@ async def answered(
 
 
 async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
-    """A stream whose events come while the question is worked on, whoever listens: a client may come back to
-    it. Raises Busy."""
+    """A stream of events while the question is answered, whether or not anyone listens: a client may
+    reconnect to it. Raises Busy."""
     asked_at = time.monotonic()
     request_id = identity.request_id()
     stream = await run_in_threadpool(here.streams.open, request_id, caller)
@@ -115,7 +115,7 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
                 )
                 describe(answer)
             here.metrics.answered(answer)
-        except Exception as error:  # noqa: BLE001 - the listener is told; the record has it already
+        except Exception as error:  # noqa: BLE001 - sent to the listener; already recorded
             extra = {"request_id": request_id, "error": type(error).__name__}
             log.warning("a streamed question failed", extra=extra)
             told = overdue(error, stream.deadline) if isinstance(error, AbandonedError) else error
@@ -144,7 +144,7 @@ async def ask(
 ) -> Response:
     """The accountable pass. The record is durable before the answer leaves."""
     resumed = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
-    if resumed:  # a client that repeats its POST when the line broke means the same question
+    if resumed:  # a client repeating its POST after a broken connection means the same question
         return await _resumed(here, caller, resumed[1], int(resumed[2]))
     if asked.stream or EVENTS in request.headers.get("accept", ""):
         return _following(await streamed(here, caller, asked, request.headers))
@@ -187,7 +187,7 @@ async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> R
 
 
 def running(here: Site, caller: Caller, request_id: str) -> Stream | RemoteStream | None:
-    """The stream of a question, running or just ended, as far as ``caller`` may follow it; waits for the
+    """The stream of a question, running or just ended, if ``caller`` may follow it; waits for the
     database."""
     if _closed(here, caller, request_id):
         return None
@@ -195,7 +195,7 @@ def running(here: Site, caller: Caller, request_id: str) -> Stream | RemoteStrea
 
 
 def _closed(here: Site, caller: Caller, request_id: str) -> bool:
-    """Whether there is a record that the caller may not read: a stream tells no more than its answer."""
+    """True if there is a record that the caller may not read: a stream must not reveal more than it."""
     if caller.unrestricted:
         return False
     try:
@@ -295,7 +295,7 @@ async def verify(
 
 
 def _bounded(asked: VerifyRequest) -> None:
-    """Each claim is compared with each source: what may be sent is bounded beyond its bytes."""
+    """Limits sources and text, beyond the size in bytes, as each claim is compared with each source."""
     text = asked.answer if asked.answer is not None else asked.claim
     if len(asked.sources) > _MAX_SOURCES or len(text or "") > _MAX_ANSWER:
         hint = f"send at most {_MAX_SOURCES} sources and {_MAX_ANSWER} characters"

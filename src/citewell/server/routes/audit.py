@@ -1,4 +1,4 @@
-"""``/v1/audit``: questions to the log, a record, counts, and files of everything that fits."""
+"""``/v1/audit``: log queries, single records, counts, and exports of all matching records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from citewell.server.site import Attended, Here
 router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=Attended)
 
 Auditor = Annotated[Caller, Depends(require(scope=Scope.AUDIT))]
-"""Everybody may ask: the core shows an asker their own records, an auditor others' too."""
+"""Open to every role: the core shows askers their own records, and auditors other people's too."""
 MEDIA = {".csv": "text/csv", ".jsonl": "application/x-ndjson"}
 
 
@@ -71,14 +71,14 @@ def export(caller: Auditor, here: Here, asked: ExportQuery = query_of(ExportQuer
     kb = here.kb_for(caller)
     ending = f".{asked.format}"
     wanted = _dated(kb, asked)
-    handle, name = tempfile.mkstemp(prefix="citewell-export-", suffix=ending)  # readable by us alone
+    handle, name = tempfile.mkstemp(prefix="citewell-export-", suffix=ending)  # readable only by us
     os.close(handle)
     path = Path(name)
     try:
         FORMATS[ending](kb.audit.every(wanted, reader=caller.user), path)
         file = path.open("rb")
     finally:
-        path.unlink()  # what is open stays readable, and nothing is left behind by a client that hangs up
+        path.unlink()  # the open file stays readable, and a client that hangs up leaves nothing behind
     headers = {"Content-Disposition": f'attachment; filename="audit{ending}"'}
     return StreamingResponse(_pieces(file), media_type=MEDIA[ending], headers=headers)
 
@@ -97,7 +97,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _dated(kb: KnowledgeBase, asked: AuditQuery) -> AuditQuery:
-    """The plain query in ``asked``, its times as moments."""
+    """The plain query in ``asked``, with absolute times."""
     members = {name: getattr(asked, name) for name in AuditQuery.__struct_fields__}
     times = {name: moment(members[name], kb.now()) for name in ("since", "until") if members[name]}
     return AuditQuery(**members | times)

@@ -1,9 +1,8 @@
-"""``/v1/chat/completions`` and ``/v1/models``: the accountable pass for every client that speaks OpenAI's
-protocol.
+"""``/v1/chat/completions`` and ``/v1/models``: answers for every client that speaks OpenAI's protocol.
 
-A delta cannot be taken back, so nothing is content before the answer is sealed: what is provisional travels
-beside it, in the member ``citewell``, which clients that do not know it ignore. A client renders Markdown:
-words of documents are escaped so that they may look like anything, and do nothing.
+A delta cannot be retracted, so no content is sent before the answer is sealed: provisional events travel in
+the member ``citewell``, which other clients ignore. Clients render Markdown, so document text is escaped and
+cannot act as links, images or tags.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ router = APIRouter(prefix="/v1", tags=["chat"], route_class=Attended)
 
 PLAIN, CITED = "citewell", "citewell-cited"
 MODELS = (PLAIN, CITED)
-"""The answer as it is; the answer with numbered marks and a list of sources, for clients that show no
+"""The plain answer; the answer with numbered markers and a list of sources, for clients that do not show
 annotations."""
 
 Known = Callable[[str, str], Sequence[Trace]]
-"""The turns that the caller may read of sessions whose ids lie between two, newest first."""
+"""(first, last) -> the turns that the caller may read of sessions with ids in that range, newest first."""
 _MARK = re.compile(r" \[\d+\]")
 
 
@@ -118,7 +117,7 @@ async def completions(
 
 
 def question_of(asked: ChatRequest) -> str:
-    """The last message. Raises Problem when it is no question of a user's."""
+    """The last message. Raises Problem if it is not a user's question, or for an unknown model or n > 1."""
     if asked.model not in MODELS:
         raise Problem(404, f"unknown model {asked.model[:100]!r}", hint=f"use one of {', '.join(MODELS)}")
     if (asked.n or 1) != 1:
@@ -132,12 +131,12 @@ def question_of(asked: ChatRequest) -> str:
 
 
 def session_of(asked: ChatRequest, user: str, known: Known) -> str:
-    """The same for every turn of a conversation, which the protocol does not name.
+    """A session id, the same for every turn of a conversation, as the protocol has none.
 
-    A request with one turn of the user's opens a session. A later one carries the turns before it and belongs
-    to the session that had them: of those that ``user`` opened with the same words the one with the same
-    questions, rather with the same first answer too, rather the newest. A conversation that was never heard
-    of (its beginning was elsewhere, or is forgotten) is known by its first question and answer.
+    A request with a single user turn opens a session. A later one carries the earlier turns and is matched to
+    the session that has them: among those that ``user`` opened with the same text, the one with the same
+    questions, preferably also the same first answer, preferably the newest. An unknown conversation (begun
+    elsewhere, or erased) is identified by its first question and answer.
     """
     if asked.citewell is not None and asked.citewell.session_id:
         return asked.citewell.session_id
@@ -155,18 +154,18 @@ def session_of(asked: ChatRequest, user: str, known: Known) -> str:
     for session, had in sessions.items():
         questions = [_plain(turn.query) for turn in had]
         left = iter(questions)
-        # A turn that was asked again stands twice in the session and once in the conversation.
+        # A regenerated turn is in the session twice, but in the conversation once.
         if all(question in left for question in before):
             told = answer.startswith(_plain(harmless(had[0].final_returned)))
             fitting.append((questions == before, told, session))
     if fitting:
-        # The first of the best: sessions come newest first.
+        # max() takes the first of equals, and sessions come newest first.
         return max(fitting, key=lambda one: one[:2])[2]
     return begin + hash_value({"answer": answer}).partition(":")[2][:8]
 
 
 def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
-    """The whole at once."""
+    """The whole answer as one completion."""
     text, annotations = said(answer, model, base_url)
     message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
     return ChatCompletion(
@@ -180,7 +179,7 @@ def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
 
 
 def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One piece of a streamed completion; ``more`` may say why it ends and what it cites."""
+    """One chunk of a streamed completion; ``more`` are further members, ``finish_reason`` among them."""
     finish = more.pop("finish_reason", None)
     return {
         "id": request_id,
@@ -193,7 +192,7 @@ def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> di
 
 
 def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
-    """The sealed answer as chunks: each claim's text with its own annotations, then what ends it."""
+    """The sealed answer as chunks: each claim's text with its annotations, then the closing chunk."""
     text, annotations = said(answer, model, base_url)
     place = 0
     for end in sorted({*(note["url_citation"]["end_index"] for note in annotations), len(text)}):
@@ -208,7 +207,7 @@ def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]
 
 
 def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
-    """The text as a chat shows it, and an annotation for each citation of what is shown."""
+    """(the text as a chat shows it, an annotation for each citation shown)."""
     cited = sorted(
         (
             citation
@@ -221,10 +220,10 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
     )
     marks = [f" [{number}]" if model == CITED else "" for number in range(1, len(cited) + 1)]
     added = [(one.answer_end, mark) for one, mark in zip(cited, marks, strict=True) if mark]
-    # What stands behind a mark of ours must not make a link of it.
+    # What follows one of our markers must not turn it into a link.
     behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":", "<")}
     added += [(place, "\\") for place in behind.union(one.end() - 1 for one in ACTIVE.finditer(answer.text))]
-    added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its letter
+    added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its character
     text, place, widths = "", 0, [0]
     for at, inserted in added:
         text += answer.text[place:at] + inserted
@@ -263,7 +262,7 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
 
 
 def about(answer: Answer) -> dict[str, Any]:
-    """The answer without what its asker did not come for: passages and timings have their own routes."""
+    """The answer without passages and trace, which have their own routes."""
     left_out = {"passages", "trace"}
     return {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in left_out}
 
@@ -280,7 +279,7 @@ def _address(base_url: str, citation: Citation) -> str:
 
 
 def _words(message: Message) -> str:
-    """What an earlier turn says, whatever else it holds."""
+    """The text of an earlier turn, ignoring its other parts."""
     parts = message.content if isinstance(message.content, list) else [{"text": message.content or ""}]
     return _plain(" ".join(str(part.get("text", "")) for part in parts))
 
@@ -319,12 +318,12 @@ async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[byt
                 yield _line({"error": told})
                 return
             elif event.kind != "done":
-                # Beside the message, never in it: what is provisional may be withdrawn.
+                # Never in the message itself: provisional claims may be withdrawn.
                 beside = {"event": event.kind, **msgspec.json.decode(event.data)}
                 beside.pop("passages", None)
                 yield _line(chunk(stream.request_id, model, {}, citewell=beside))
     finally:
-        stream.deadline.left.set()  # the protocol knows no way back to a stream
+        stream.deadline.left.set()  # the protocol cannot resume a stream
     if stream.answer is not None:
         for piece in pieces(stream.answer, model, base_url):
             yield _line(piece)

@@ -1,6 +1,6 @@
-"""``/v1/documents``: what is in, its versions, text and pages; upload and withdrawal.
+"""``/v1/documents``: the documents, their versions, text and pages; upload and withdrawal.
 
-A document id holds slashes, so it is a query parameter everywhere.
+A document id contains slashes, so it is always a query parameter.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ async def picture(
         return here.pictures.page(found, asked.number, round(asked.scale, 2), gone)
 
     drawn = await here.attended(here.checks, request, caller, draw, timeout_s=here.settings.timeout_s)
-    # A version never changes; who may see it can, so no shared cache keeps it.
+    # A version never changes, but access to it can, so shared caches must not keep it.
     return Response(drawn, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
 
 
@@ -213,8 +213,8 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
 
 
 def told_place(uri: str) -> str:
-    """Where a document came from, as far as it is anybody's business: of a file its name, for the folders
-    that it lies in are the server's own."""
+    """A document's origin without private details: of a file only its name, as its folders are the
+    server's."""
     return uri if urlsplit(uri).scheme in ("http", "https") else uri.rstrip("/").rpartition("/")[2]
 
 
@@ -250,7 +250,7 @@ def _versions(kb: KnowledgeBase, document_id: str) -> list[str]:
 
 
 def _version(kb: KnowledgeBase, document_id: str, version: str) -> Document:
-    """Absent before it is opened: what goes wrong behind that is no question of who may see it."""
+    """A version. Raises 404 before opening it, so that later errors reveal nothing about access."""
     if version not in {"", *_versions(kb, document_id)}:
         raise absent()
     return kb.document(document_id, version)

@@ -1,4 +1,4 @@
-"""``/healthz``, ``/readyz``, ``/metrics``: whether the process lives, can answer, and how it does."""
+"""``/healthz``, ``/readyz``, ``/metrics``: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def healthz() -> dict[str, str]:
 async def readyz(here: Here) -> dict[str, str]:
     """200 once models and stores are open, 503 before and when they could not be."""
     if here.failed:
-        # Its reason is in the server's log: this is open to everybody who can reach the port.
+        # The reason is only in the server's log, as anyone who can reach the port may ask.
         raise Problem(503, "a component could not be loaded", hint="run `citewell doctor` to see which one")
     if not here.ready.is_set():
         raise Problem(503, "the models are still loading", hint="try again in a few seconds", retryable=True)
@@ -34,8 +34,8 @@ async def readyz(here: Here) -> dict[str, str]:
 
 
 def may_scrape(request: Request) -> None:
-    """Counts over the whole home, of what they may not see too, are for an admin, or an auditor whose key was
-    made for just that."""
+    """Metrics cover the whole home, including what the caller may not see, so they require an admin, or an
+    auditor's key with the scope ``metrics``."""
     caller = require(Role.AUDITOR, scope=Scope.METRICS)(request)
     if not caller.unrestricted and Scope.METRICS not in known(request).scopes:
         raise forbidden("you need a key with the scope metrics, or the role admin")

@@ -1,8 +1,8 @@
-"""``/proxy``: another system's calls to its model, passed on; the answers are checked on their way back.
+"""``/proxy``: forwards another system's model calls and checks the answers on their way back.
 
-The body of a request goes to the configured API as it came, and its credentials with it: neither is kept or
-logged. The text of a stream passes as it comes (unless answers may be withheld), its end when the answer is
-checked and sealed: without a record, no answer is complete. What calls tools is not an answer yet.
+A request's body goes to the configured API unchanged, with its credentials; neither is stored or logged. A
+stream's text passes at once (unless answers may be withheld), its end only after the answer is checked and
+sealed: without a record, no answer is complete. A response that calls tools is not an answer yet.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ router = APIRouter(include_in_schema=False)
 PREFIX = "/proxy"
 RECORD, STATUS = "X-Citewell-Record", "X-Citewell-Status"
 MOST_BYTES = 32 << 20
-"""Of one answer."""
+"""Maximum size of one answer."""
 PULSE_S = 10.0
 _CONNECT_S = 10.0
 _OURS = frozenset(
@@ -50,7 +50,7 @@ _OURS = frozenset(
         " cookie set-cookie"  # a browser's cookies are this server's own
     ).split()
 )
-"""Headers that belong to one connection, in lower case."""
+"""Headers that are not forwarded, in lower case."""
 _BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
@@ -59,11 +59,11 @@ class TooLarge(Exception):
 
 
 class _UnsealedError(Exception):
-    """Its record could not be written; the words are for the client."""
+    """The record could not be written; the message is for the client."""
 
 
 def refuse(settings: Proxy) -> None:
-    """Raises ConfigError for settings that cannot be used."""
+    """Raises ConfigError for unusable settings."""
     if not settings.to.startswith(("https://", "http://")):
         raise ConfigError(f"proxy.to = {named(settings.to)!r}", hint="use an address such as https://host/v1")
     if settings.unchecked == "withhold" and settings.policy != "withhold":
@@ -76,12 +76,12 @@ def refuse(settings: Proxy) -> None:
 
 
 class Upstream:
-    """The API that requests go to, with its connections."""
+    """The API that requests are forwarded to, with its connections."""
 
     def __init__(self, settings: Proxy) -> None:
         refuse(settings)
         self.settings, self.pattern = settings, settings.sources or NUMBERED
-        for name in ("httpx2", "httpx"):  # its messages hold addresses, and those may hold keys
+        for name in ("httpx2", "httpx"):  # their messages contain URLs, which may contain keys
             logging.getLogger(name).setLevel(logging.WARNING)
         self.client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(settings.timeout_s, connect=_CONNECT_S),
@@ -101,7 +101,7 @@ class Upstream:
 
 @router.api_route(PREFIX + "/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def proxy(request: Request, path: str) -> Response:
-    """Passes a request on and its response back; see the module."""
+    """Forwards a request and returns its response; see the module."""
     upstream: Upstream = request.app.state.upstream
     if any(part in (".", "..") for part in path.split("/")):
         raise Problem(400, "the path points outside the API", hint="send the path as the API defines it")
@@ -129,7 +129,7 @@ async def proxy(request: Request, path: str) -> Response:
 
 
 class Checking:
-    """One answer on its way back."""
+    """Checks one answer on its way back."""
 
     def __init__(self, request: Request, upstream: Upstream, protocol: Protocol, body: bytes) -> None:
         self.here: Site = request.app.state.site
@@ -140,7 +140,7 @@ class Checking:
         self._client = request.client.host if request.client else ""
 
     async def body(self, data: bytes, headers: dict[str, str]) -> Response:
-        """A whole response."""
+        """The reply to a complete, unstreamed response."""
         try:
             given = msgspec.json.decode(data)
             events = given if isinstance(given, list) else []  # Gemini streams an array
@@ -162,7 +162,7 @@ class Checking:
         return _json(response, 200, headers)
 
     async def stream(self, upstream: httpx2.Response) -> AsyncIterator[bytes]:
-        """The events of a response, the last ones held until the answer is sealed."""
+        """The events of a response; the last ones are held until the answer is sealed."""
         seen: list[Json] = []
         held: list[tuple[bytes, Json]] = []
         ending, broken, spoke = self.settings.policy == "withhold", "", time.monotonic()
@@ -207,8 +207,8 @@ class Checking:
             yield line(event)
 
     async def _settled(self, response: Json, broken: str = "") -> tuple[Answered, Outcome, Json, Json | None]:
-        """Checked and sealed: the answer, what came of it, its mark, and what goes out instead where it is
-        withheld. Raises _UnsealedError: without a record no answer is complete."""
+        """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises _UnsealedError: without
+        a record, no answer is complete."""
         found, outcome = await self._checked(response, broken)
         withholds = self._withholds(found, outcome)
         sealed = msgspec.structs.replace(outcome, shown="" if withholds else found.text)
@@ -224,7 +224,7 @@ class Checking:
         if not withholds:
             return found, outcome, mark, None
         made = self.protocol.withheld(response, self._notice(outcome))
-        made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
+        made[MARK] = mark | {"claims": [], "notes": []}  # they would reveal what is withheld
         return found, outcome, mark, made
 
     def _joined(self, seen: list[Json]) -> Json:
@@ -234,7 +234,7 @@ class Checking:
             return {}
 
     async def _checked(self, response: Json, broken: str = "") -> tuple[Answered, Outcome]:
-        """Whatever fails in it is a reason why the answer is not checked."""
+        """Checks the answer; any failure becomes the reason why it is unchecked."""
         found, limit = Answered(text=""), self.settings.check_s
         try:
             self._request = await run_in_threadpool(self._read)
@@ -251,7 +251,7 @@ class Checking:
             reason = f"the check took longer than {limit:g} s"
         except Busy:
             reason = "too many checks were waiting"
-        except Exception as error:  # noqa: BLE001 - said in the answer, the record and the log
+        except Exception as error:  # noqa: BLE001 - reported in the answer, the record and the log
             log.error("a check failed", exc_info=error)
             reason = f"the check failed ({type(error).__name__})"
         return found, external.unchecked(self.request_id, broken or reason)
@@ -270,14 +270,14 @@ class Checking:
         external.seal(parts, found, outcome, user=self._request.user, model=f"proxy:{model}", about=about)
 
     def _abandon(self, seen: list[Json]) -> None:
-        """Seals what went to a client that has left."""
+        """Seals what was sent to a client that has left."""
         try:
             self._request = self._read()
             response = self._joined(seen)
             found = answered(response, self.protocol.vendor, self._request)
             outcome = external.unchecked(self.request_id, "the client disconnected before the answer ended")
             self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
-        except Exception as error:  # noqa: BLE001 - nobody is left to be told
+        except Exception as error:  # noqa: BLE001 - nobody is left to tell
             log.error("an answer whose client disconnected could not be sealed", exc_info=error)
 
     def _withholds(self, found: Answered, outcome: Outcome) -> bool:
@@ -293,7 +293,7 @@ class Checking:
         return f"This answer was withheld: {why}. Record: {self.record}"
 
     def _mark(self, outcome: Outcome) -> Json:
-        """What a client is told; ``source`` is a source's id in its own request."""
+        """The check's result for the client; ``source`` is a source's id in its own request."""
         return {
             "record": self.record,
             "request_id": self.request_id,
@@ -325,7 +325,7 @@ def _json(value: Any, status: int, headers: dict[str, str] | None = None) -> Res
 
 
 async def _whole(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """As it came; a connection that breaks, breaks for the client too."""
+    """The response unchanged; a broken connection breaks for the client too."""
     try:
         async for piece in response.aiter_bytes():
             yield piece
@@ -346,7 +346,7 @@ async def _bounded(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 
 async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Each event of a stream, with the blank line that ends it."""
+    """Each event of a stream, including the blank line that ends it."""
     buffer = b""
     async for piece in pieces:
         start = max(len(buffer) - 3, 0)
@@ -359,7 +359,7 @@ async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _event(raw: bytes) -> Json:
-    """Its JSON; an empty object for what is none."""
+    """An event's JSON object; empty for anything else."""
     data = b"\n".join(row[5:].strip() for row in raw.splitlines() if row.startswith(b"data:"))
     if data == b"[DONE]":
         return DONE

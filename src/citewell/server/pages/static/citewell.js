@@ -1,6 +1,6 @@
-// What the pages do beyond being read: follow an answer while it is made, light a claim's words and page, send
-// judgements, choose words in review. Text from documents and models enters the page as text
-// only (textContent). Everything else works without this file.
+// Interactive parts of the pages: follow an answer in progress, highlight a claim's quotes and page, send
+// feedback, select quotes in review. Text from documents and models enters the page only as text
+// (textContent). Everything else works without this file.
 "use strict";
 
 const $ = (selector, within = document) => within.querySelector(selector);
@@ -31,7 +31,7 @@ function stateNode(name, extra = "") {
   return node;
 }
 
-// `undo` is offered beside the words for as long as they stand.
+// `undo` is offered next to the text while it is shown.
 function tell(text, undo) {
   const box = $("#told");
   box.textContent = text;
@@ -53,9 +53,9 @@ function localTimes() {
   }
 }
 
-// --- claims, their words and their pages -------------------------------------------------------------------
+// --- claims, their quotes and their pages -------------------------------------------------------------------
 
-// What stands for a claim in the pane that is shown comes to its middle: nothing but the pane moves.
+// Scrolls a claim's source to the middle of the visible pane; nothing but the pane moves.
 function centre(node, panel) {
   if (!node || !panel || (panel.scrollHeight <= panel.clientHeight && panel.scrollWidth <= panel.clientWidth)) return;
   const where = node.getBoundingClientRect();
@@ -81,7 +81,7 @@ function lighting(within) {
   for (const mark of all("[data-claims]", within)) {
     mark.addEventListener("pointerenter", () => light(mark.dataset.claims.split(" ")[0]));
   }
-  // A table wider than its place begins at the cited cell, not at its first column.
+  // A table wider than its container is scrolled to the cited cell.
   for (const rows of all(".rows", within)) {
     const last = all("td mark.span", rows).pop();
     const over = last ? last.getBoundingClientRect().right - rows.getBoundingClientRect().right : 0;
@@ -89,7 +89,7 @@ function lighting(within) {
   }
 }
 
-// The sources beside an answer, on a narrow screen a sheet from below: a claim opens them where it is cited.
+// The sources next to an answer, or in a bottom sheet on narrow screens: a claim opens them at its citation.
 function panes(answer) {
   const panel = $(".sources", answer);
   const pick = (name) => { const one = $(`input[value="${name}"]`, panel); if (one) one.checked = true; };
@@ -178,7 +178,7 @@ function trouble(title, hint) {
   ($("#live") || $("#ask")).before(box);
 }
 
-// The question is taken, and its page followed from the first moment: whoever leaves finds it there.
+// Submits the question and opens its page at once, so that a user who leaves can return to it.
 async function ask(event) {
   event.preventDefault();
   const form = event.target;
@@ -242,7 +242,7 @@ class Live {
     }
   }
 
-  // What was done stays, with the time that it took.
+  // Completed stages stay listed, with the time they took.
   say(text) {
     const took = ((performance.now() - this.stage) / 1000).toFixed(1);
     const doing = $(".doing", this.box);
@@ -280,7 +280,7 @@ class Live {
   }
 }
 
-// A line that breaks is taken up again by the browser itself, where it broke.
+// The browser itself resumes a broken connection where it broke.
 function follow(box) {
   const live = new Live(box);
   const line = new EventSource(`/v1/ask/${box.dataset.request}/events`);
@@ -303,7 +303,7 @@ function follow(box) {
   });
 }
 
-// --- review: words selected in a source become a span of the case ----------------------------------------
+// --- review: text selected in a source becomes a span of the case ----------------------------------------
 
 function taking() {
   const button = $("#take");
@@ -357,7 +357,7 @@ function taking() {
 
 // --- begin -----------------------------------------------------------------------------------------------
 
-// j and k step through what stands in a list: records, stages, cases.
+// j and k step through lists of records, stages and cases.
 function steps() {
   const found = all("[data-step]");
   if (!found.length) return;
