@@ -1,4 +1,4 @@
-"""What is written down of an address tells where it leads, and none of its secrets."""
+"""Addresses are recorded with where they lead, and without their secrets."""
 
 from __future__ import annotations
 

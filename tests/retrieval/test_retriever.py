@@ -1,4 +1,4 @@
-"""A question finds its passages: best first, once each, only what its asker may see."""
+"""A question finds its passages: best first, once each, only those its asker may see."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_same_question_on_the_same_version_gives_the_same_passages(tmp_path:
 
 
 class Diluted(SharedWords):
-    """A ranker that is as sure as the asked words are dense, as one that reads a whole table at once."""
+    """A ranker that loses confidence in long passages, like one that reads a whole table at once."""
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
         shared = super().rank(question, passages)
