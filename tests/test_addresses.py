@@ -1,4 +1,4 @@
-"""Addresses are recorded with where they lead, and without their secrets."""
+"""Recorded addresses show where they lead, but none of their secrets."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from citewell.core.identity import canonical_json
 
 
 class Rotated:
-    """A log whose key was stolen, then rotated; with the keys and checkpoints published before and after."""
+    """A log whose key was stolen, then rotated; its keys before and after, and a later checkpoint."""
 
     def __init__(self, home: Path) -> None:
         home.mkdir(exist_ok=True)
@@ -145,7 +145,7 @@ def test_a_log_that_ends_before_a_published_retirement_was_cut(rotated: Rotated)
 
 
 def test_a_log_without_the_published_retirement_is_named(rotated: Rotated) -> None:
-    """The later entries are the thief's; the checkpoint counts under the newest key or not at all."""
+    """The thief replaced the handover; the checkpoint counts under the newest key or not at all."""
     rotated.log.close()
     rotated.insert(EntryKind.NOTICE, b"{}", at=rotated.handover)
     rotated.made.rebuild(rotated.stolen)

@@ -214,7 +214,7 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
         with pytest.raises(KeyboardInterrupt):
             erase(home.log, "alice", stores={"kept": store.forget})
     if where == "overwrite":
-        # The key is gone, and with it whose erasure it was.
+        # With the key gone, nothing tells whose erasure it was.
         with pytest.raises(UsageError, match="is now complete: sub_"):
             erase(home.log, "alice", stores={"kept": store.forget})
     else:

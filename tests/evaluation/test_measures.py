@@ -296,7 +296,7 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
     assert repr(Latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
 
 
-# --- right ------------------------------------------------------------------------------------------
+# --- correctness ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_labels_are_sealed_and_the_last_word_of_a_person_counts(kb: KnowledgeBas
     record_label(kb, found.sample_id, item, "supported", by="rita")
     told = agreement(kb)
     assert (told.n, told.unscored, told.people, told.raw) == (1, 0, 1, 1.0)
-    assert told.kappa is None  # both only ever said yes: so would chance
+    assert told.kappa is None  # both only said yes: chance alone would agree
     assert [info.judged for info in samples(kb)] == [1]
     assert kb.log.check().ok
 

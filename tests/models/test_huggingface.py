@@ -205,7 +205,7 @@ def save_answering_t5(folder: Path, answers: tuple[str, ...] = ("0", "1")) -> Pa
     )  # fmt: skip
     model = transformers.T5ForConditionalGeneration(config)
     with torch.no_grad():
-        model.shared.weight[0].fill_(30.0)  # else the start outweighs the text and the answer is constant
+        model.shared.weight[0].fill_(30.0)  # the start token, a constant, outweighs the text
         model.lm_head.weight = torch.nn.Parameter(torch.zeros(len(words), 16))  # Flan-T5's is untied, too
         for answer in answers:
             model.lm_head.weight[words.index(answer)] = 1.0 + torch.randn(16) / 10

@@ -325,7 +325,7 @@ def test_the_statement_with_the_asked_row_and_year_comes_first() -> None:
     assert rank_tables(wanted, [old, other, right]) == [("b.pdf", right.chunk_id)]
 
 
-# --- what came nearest ------------------------------------------------------------------------------
+# --- nearest sentences ------------------------------------------------------------------------------
 
 
 def test_a_refusal_names_the_sentences_that_came_nearest() -> None:

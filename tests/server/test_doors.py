@@ -40,7 +40,7 @@ def serving(home: Path, *, local: bool = True, **settings: Any) -> Iterator[Test
         yield client
 
 
-# --- the owner at this machine ------------------------------------------------------------------------
+# --- the owner on this machine ------------------------------------------------------------------------
 
 
 def test_without_any_key_the_one_at_this_machine_is_the_owner(client: TestClient) -> None:

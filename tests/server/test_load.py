@@ -1,4 +1,4 @@
-"""Many clients at once, clients that hang up, and an interface document that holds: over a real socket."""
+"""Many clients at once, clients that hang up, and an API description that holds: over a real socket."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_owner_report_and_pronoun(passage: Passage) -> None:
     [
         ("is the ohio river bank still open", "The ohio river bank is still open."),
         ("was maria cortez arrested", "Maria cortez was arrested."),
-        ("is there a bridge", None),  # the text does not say it opened
+        ("is there a bridge", None),  # its opening words are not in the text
         ("who founded the bank", None),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("Sales in 2021 were $5,120.", "\tThree months ended June 30, 2021\nSales\t5,120"),
         ("Sales were $5,120.", "\t2021\nSales\t5,120"),
         ("Loans from Beta to Acme were $5.", "Loans from Acme to Beta\t5"),
-        # another cell could be meant just as well
+        # another cell has the same labels
         ("Sales were $5,120.", "Sales\t5,120\t4,800"),
         ("Sales were $9 in 2021.", "\t2021\nGermany\t\nSales\t9\nFrance\t\nSales\t7"),
         # two values may have been swapped
