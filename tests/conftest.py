@@ -1,5 +1,5 @@
-"""What every test shares: where the public data stands, a PostgreSQL server of our own, and a skip with
-a reason where there is none."""
+"""Shared by all tests: the public data, a private PostgreSQL server, and a skip with a reason where either is
+missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def data() -> Path:
 
 
 class Pages:
-    """Makes passages the way readers and chunking do: offsets exact, rows with their column heads."""
+    """Makes passages as readers and chunking do: exact offsets, rows with their column heads."""
 
     def table(
         self,
@@ -42,7 +42,7 @@ class Pages:
         relevance: float | None = 0.9,
         relevant: bool = True,
     ) -> Passage:
-        """A passage that is one table; a row is its label and its cells, a cell under each head."""
+        """A passage that is one table; a row is a label and its cells, one cell per head."""
         text, made = "", []
         for label, values in rows:
             start = len(text)
@@ -81,7 +81,7 @@ class Pages:
         relevance: float | None = 0.9,
         relevant: bool = True,
     ) -> Passage:
-        """A passage of prose."""
+        """A prose passage."""
         return self._passage(
             content,
             rows=(),
@@ -136,8 +136,8 @@ def pages() -> Pages:
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """Skips with the reason where there is no PostgreSQL. Not in pytest's folder: every other run of pytest
-    closes that one to all but its owner, and root's server is another's."""
+    """Skips with the reason where there is no PostgreSQL. Not in pytest's folder: every other pytest run
+    restricts that folder to its owner, and root's server runs as another user."""
     pytest.importorskip("psycopg")
     try:
         with (

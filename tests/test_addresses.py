@@ -1,4 +1,4 @@
-"""What is written down of an address tells where it leads, and none of its secrets."""
+"""Recorded addresses show where they lead, but none of their secrets."""
 
 from __future__ import annotations
 

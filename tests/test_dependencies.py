@@ -1,4 +1,4 @@
-"""Every dependency has bounds, and the lock files hold it, within them, with hashes."""
+"""Every dependency has bounds, and is in the lock files, within its bounds, with hashes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def entries(text: str) -> list[tuple[str, str, int]]:
 
 
 def faults(text: str, required: list[str], optional: list[str]) -> list[str]:
-    """What is wrong with a lock file; an optional requirement may be missing, but not out of bounds."""
+    """The faults of a lock file; an optional requirement may be missing, but not out of bounds."""
     locked = entries(text)
     names = {name for name, _, _ in locked}
     wanted = [Requirement(one) for one in required]

@@ -126,7 +126,7 @@ def test_make_bench_writes_every_measurement_that_is_listed() -> None:
 
     run = {*PLAIN, *NEEDING_TORCH, *NEEDING_A_MODEL, *OVER_FILINGS}
     written = {page.stem for page in (ROOT / "docs/measurements").glob("*.md")} - {"README"}
-    assert written - run == {"pdf"}  # by pdf_reading
+    assert written - run == {"pdf"}  # written by pdf_reading
     pages = {name: (ROOT / f"docs/measurements/{name}.md").read_text() for name in written}
     assert [name for name, page in pages.items() if f"benchmarks.{name}" not in page] == []
     assert [name for name in run if not (ROOT / f"benchmarks/{name}.py").is_file()] == []

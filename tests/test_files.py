@@ -1,4 +1,4 @@
-"""Files that are replaced whole."""
+"""Files that are replaced as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids and hashes: the same value gives the same hash on any machine, whatever the order of its keys."""
+"""Ids and hashes: the same value has the same hash on any machine, whatever the order of its keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_key_order_never_matters(value: dict[str, object]) -> None:
 
 
 def test_rfc_8785_numbers() -> None:
-    """Python's own float text is not canonical: 1e-07 and 1.0 must become 1e-7 and 1."""
+    """Python's float repr is not canonical: 1e-07 and 1.0 must become 1e-7 and 1."""
     assert canonical_json([1e-07, 1.0, 333333333.33333329]) == b"[1e-7,1,333333333.3333333]"
 
 

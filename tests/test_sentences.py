@@ -1,4 +1,4 @@
-"""Sentence borders: every word is in exactly one sentence, and a row of a table is one sentence."""
+"""Sentence boundaries: every word is in exactly one sentence, and a table row is one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody is told of a document they may not see: no word, id, title or count of it, by any way there is."""
+"""No channel reveals a document to a caller who may not see it: no word, id, title or count."""
 
 from __future__ import annotations
 

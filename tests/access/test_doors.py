@@ -1,5 +1,5 @@
-"""Nobody is told of a document they may not see by the server either: API, pages, streams, chat, tools for
-agents, exports, metrics and errors; and what is hidden costs as long to refuse as what is not there."""
+"""The server reveals no document to a caller who may not see it: API, pages, streams, chat, agent tools,
+exports, metrics, errors; refusing a hidden document takes no longer than refusing a missing one."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def client(world: World) -> Iterator[TestClient]:
     with TestClient(create_app(world.kb), base_url=LOOPBACK, raise_server_exceptions=False) as found:
         deadline = time.monotonic() + 60
         while found.get("/readyz").status_code == 503 and time.monotonic() < deadline:
-            time.sleep(0.1)  # a process must not end while its models are being loaded
+            time.sleep(0.1)  # a process must not end while its models are loading
         yield found
 
 
 @pytest.fixture(scope="module")
 def headers(world: World) -> dict[str, dict[str, str]]:
-    """Of a key for each person."""
+    """Authorization headers with one API key per person."""
     store = ApiKeys(world.kb.home)
     made = {}
     for one in world.people:
@@ -73,7 +73,7 @@ def headers(world: World) -> dict[str, dict[str, str]]:
 
 
 def paths(world: World, client: TestClient) -> Iterator[tuple[str, str, str]]:
-    """Every address that can be read, filled in by chance: the way, the address, and what it brings along."""
+    """Every readable address, with random parameters: the route, the address, and a document it may name."""
     document = world.chance.choice(world.documents)
     values = {
         "id": document,
@@ -100,20 +100,20 @@ def paths(world: World, client: TestClient) -> Iterator[tuple[str, str, str]]:
 
 
 def no_leak(world: World, caller: Caller, said: Any, way: str, given: str = "") -> None:
-    # Escapes of HTML and JSON leave a mark as it is, so that plain text is looked through.
+    # HTML and JSON escapes leave a marker unchanged, so plain text can be searched.
     reviewing = "queue" if way.startswith(REVIEWS) else ""
     assert not leaks(world, caller, said, given=given, way=reviewing), (way, caller)
 
 
 def asked_by(world: World, caller: Caller, question: str, said: str) -> None:
-    """What a person asked belongs to them, the marks in their question too."""
+    """A person's question belongs to them, including the markers in it."""
     for request in set(re.findall(r"req_[0-9a-f]{24}", said)) - set(world.named):
         world.named[request] = named_in(world, world.kb.audit.record(request))
         world.askers[request], world.questions[request] = caller.user, question
 
 
 def given_with(world: World, document: str) -> str:
-    """An address may repeat the id that it was asked with."""
+    """A response may repeat the id that was in its request."""
     return " ".join(re.findall(r"zq[0-9a-f]{10}", document))
 
 
@@ -185,11 +185,11 @@ async def _talked(world: World, caller: Caller, calls: tuple[tuple[str, dict[str
         return [await talking.call_tool(name, given) for name, given in calls]
 
 
-# --- hidden and absent are one --------------------------------------------------------------------------
+# --- hidden and absent look the same --------------------------------------------------------------------
 
 
 def hidden(world: World) -> tuple[Caller, str, str]:
-    """Somebody, a document that they may not see, and a request whose record they may not see."""
+    """A caller, a document they may not see, and a request whose record they may not see."""
     for caller in world.people:
         documents = [one for one in world.documents if one not in world.seen(caller)]
         requests = [one for one in world.named if one not in world.records(caller)]
@@ -199,7 +199,7 @@ def hidden(world: World) -> tuple[Caller, str, str]:
 
 
 def pairs(world: World) -> Iterator[tuple[str, str, Caller]]:
-    """Addresses that differ in one name only: hidden in the first, never there in the second."""
+    """Pairs of addresses that differ in one name: hidden in the first, nonexistent in the second."""
     caller, document, request = hidden(world)
     for path in (
         "show?id=",
@@ -219,7 +219,7 @@ def pairs(world: World) -> Iterator[tuple[str, str, Caller]]:
 
 
 def plainly(text: str) -> str:
-    """Without what differs from one response to the next: names that were asked for, tokens and moments."""
+    """The text without what varies between responses: requested names, tokens and timestamps."""
     text = re.sub(r"papers/[\w.%/-]+", "DOCUMENT", text.replace("%2F", "/"))
     text = re.sub(r"req_[0-9a-f]{24}", "REQUEST", text)
     text = re.sub(r'(name="csrf" value|nonce)="[^"]*"', "TOKEN", text)
@@ -238,7 +238,7 @@ def test_what_is_hidden_is_refused_as_what_is_not_there(
 def test_no_clock_tells_what_is_hidden(
     world: World, client: TestClient, headers: dict[str, dict[str, str]]
 ) -> None:
-    """The quickest of many, taken in turn: waiting for a lock or the collector is not what is measured."""
+    """Compares the fastest of many interleaved calls, so that waits for locks or the GC do not count."""
     for one, other, caller in pairs(world):
         quickest = {one: float("inf"), other: float("inf")}
         for _ in range(12):

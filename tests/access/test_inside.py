@@ -1,4 +1,4 @@
-"""What is attached to a mail is no more open than the mail."""
+"""An e-mail attachment is no more accessible than its e-mail."""
 
 from __future__ import annotations
 

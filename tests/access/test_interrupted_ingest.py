@@ -1,4 +1,4 @@
-"""An ingest stopped halfway: what can be asked is what the log commits to."""
+"""An interrupted ingest: only what the log commits to can be asked about."""
 
 from __future__ import annotations
 

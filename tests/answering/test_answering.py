@@ -1,4 +1,4 @@
-"""The accountable pass with stand-ins for its models: what is recorded, what is shown, and what never is."""
+"""The accountable pass with stub models: what is recorded, what is shown, and what never is."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def passage(*, relevance: float = 0.9, relevant: bool = True, document: Document
 
 
 class StubRetriever:
-    """Gives one list of passages, another when it is asked more broadly."""
+    """Returns one list of passages, and another when the search is broadened."""
 
     def __init__(self, first: Sequence[Passage], second: Sequence[Passage] = ()) -> None:
         self.lists = {False: tuple(first), True: tuple(second)}
@@ -94,7 +94,7 @@ class StubExtractor:
 
 
 class StubEntailer:
-    """Entails what the premise contains; contradicts what says "never"; else neutral."""
+    """Entailed if the premise contains the claim, contradicted if the claim says "never", else neutral."""
 
     maker = Maker(name="stub-entailer", hash="sha256:e")
 
@@ -119,7 +119,7 @@ ParsedQuestion = Sequence[tuple[str, str]] | BaseException
 
 
 class Writer:
-    """Writes the next of ``drafts``, each a list of (claim, quote); the last one again and again."""
+    """Writes the next of ``drafts``, each a list of (claim, quote), repeating the last one."""
 
     maker = Maker(name="stub-writer", hash="sha256:w", prompt_hash="sha256:p")
 
@@ -243,7 +243,7 @@ def test_every_stage_is_timed(make: Made) -> None:
 
 
 class KnownAnswers:
-    """Sure of what it is told answers: words of a question, and words that a text answering it has."""
+    """Confident only in known answers: words of a question mapped to words of a text that answers it."""
 
     maker = Maker(name="known-answers", hash="sha256:a", threshold=0.5)
     border = 0.5
@@ -253,7 +253,7 @@ class KnownAnswers:
         self.known = known
 
     def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
-        """The gate is open: what is shown is looked at."""
+        """The gate is open; these tests are about what is shown."""
         return [0.9] * len(candidates)
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -292,7 +292,7 @@ def test_what_answers_is_not_touched_by_the_check(make: Made) -> None:
 
 
 class FoundByPart(StubRetriever):
-    """Finds the bridge, but only for a question that asks of nothing else."""
+    """Finds the bridge, but only for a question about nothing else."""
 
     def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
         found = super().retrieve(question, broaden=broaden, **more)
@@ -556,7 +556,7 @@ def test_what_the_embedded_models_read_stands_with_its_stage(make: Made) -> None
 
     answering, log, _ = make(Writer([TRUE]), retriever=Reading([passage()]))
     answer = answering.ask(Ask(question=QUESTION))
-    read(256)  # outside a pass: nobody's
+    read(256)  # outside a pass: counted for nobody
     (record,) = records(log)
     assert record.reads == {"retrieval": 2.0, "total": 2.0}
     assert {stage.name: stage.reads for stage in answer.trace.stages}["retrieval"] == 2.0

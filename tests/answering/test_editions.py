@@ -1,4 +1,4 @@
-"""Editions and amendments, with the embedded models: what is in force answers, the rest is told with it."""
+"""Editions and amendments, with the embedded models: what is in force answers; the rest is disclosed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ RENT, BREAK = "What is the monthly rent?", "When can the tenant end the lease?"
 
 
 class Clock:
-    """Stands still on a day after the amendment."""
+    """Fixed at a day after the amendment."""
 
     def now(self) -> datetime:
         return datetime(2026, 6, 1, tzinfo=UTC)

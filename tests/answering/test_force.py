@@ -1,4 +1,4 @@
-"""What is not in force is kept from gate and writer, and told: with stand-ins for the models."""
+"""What is not in force is kept from gate and writer, and disclosed; with stub models."""
 
 from __future__ import annotations
 

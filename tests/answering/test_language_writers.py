@@ -1,5 +1,5 @@
 """The accountable pass with language models over the real protocols: what a bad writer gets through, and what
-becomes of it. The entailer is the shipped word-by-word stand-in: exact, so that verdicts are certain."""
+becomes of it. The entailer is the shipped word-by-word stub, so verdicts are exact."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ Ready = Callable[..., tuple[Answering, Server, SqliteLog]]
 
 @pytest.fixture
 def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ready]:
-    """A pass over two documents whose writer is played by ``script``."""
+    """A pass over two documents, with ``script`` playing the writer."""
     with ExitStack() as stack:
 
         def build(script: Play, line: str = "openai:scripted", **more: Any) -> Any:
@@ -323,7 +323,7 @@ def test_disagreeing_sources_are_both_shown_and_nothing_is_chosen(ready: Ready) 
 
 
 def kinds(events: Sequence[Event]) -> list[str]:
-    """Of the answer's own events; what the pass is doing meanwhile is told beside them."""
+    """The kinds of the answer's own events, without the progress events in between."""
     return [event.kind.value for event in events if event.kind.value != "stage"]
 
 
@@ -414,11 +414,11 @@ def test_what_stands_is_not_taken_back_while_what_was_missing_is_written(ready: 
     assert confirmed == [TRUE.claim, ada]
 
 
-# --- the question's side, judges, completion, consistency ------------------------------------------
+# --- follow-up questions, judges, completion, consistency ------------------------------------------
 
 
 class Model:
-    """A language model that gives the next of ``said``."""
+    """A language model that returns the next of ``said``."""
 
     maker = Maker(name="local:model", hash="sha256:m")
     forms = ()
@@ -713,7 +713,7 @@ def test_what_a_hosted_entailer_cost_is_on_record(ready: Ready) -> None:
 
     answering, _, log = ready(script, entailer=judge)
     record = log.record(answering.ask(Ask(question=QUESTION)).request_id)
-    # The writer has no prices here: what the record says it cost is the entailer's.
+    # The writer has no price here, so the recorded cost is the entailer's.
     took = round((record.cost or 0.0) * 1e6)
     assert record.token_usage.total > took > 0
     notes = record_notes(answering, record.request_id)
@@ -748,7 +748,7 @@ def hosted_judge() -> JudgingEntailer:
 
 
 def one_server(writer_as: str, judge_as: str) -> Play:
-    """Plays both, and answers under these names."""
+    """Plays both writer and judge, answering under these model names."""
 
     def script(asked: Asked, before: int) -> Reply:
         if "<claim>" in asked.user:
@@ -786,7 +786,7 @@ def test_two_models_of_one_server_are_two(ready: Ready) -> None:
 
 
 def test_what_one_pass_wrote_is_nothing_to_the_next(ready: Ready) -> None:
-    """The server takes another model for the writer's name: the judge is no longer the writer."""
+    """The server switches the writer's name to another model: the judge is no longer the writer."""
     answering, server, log = ready(one_server("small", "small"), entailer=hosted_judge)
     statuses = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A lie told plainly beside the true document, asked of the embedded models: it is never shown alone."""
+"""A lie stated plainly alongside the true document, with the embedded models: it is never shown alone."""
 
 from __future__ import annotations
 

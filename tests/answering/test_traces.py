@@ -1,4 +1,4 @@
-"""Traces come back by session, in order, from any process; on SQLite and on PostgreSQL."""
+"""Traces are returned by session, in order, from any process; on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Store = Callable[[], TraceStore]
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """``store()`` opens the same store, as another process would."""
+    """``store()`` opens the same store again, as another process would."""
     opened: list[Traces] = []
     url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
     schema = f"traces{next(_SCHEMAS)}"

@@ -1,4 +1,4 @@
-"""A question becomes aspects that stand alone; what is not clearly several questions stays whole."""
+"""A question becomes self-contained aspects; unless it is clearly several questions, it stays whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_list_typed_into_a_search_box_is_as_many_questions_as_it_has_members()
         "weight of the AR-7?",
         "price of the AR-7?",
     )
-    # A sentence with names before its verb is no such list.
+    # A sentence with names before its verb is not such a list.
     named = "Did Alice, Bob and Carol of Acme sign?"
     assert split_aspects(named) == (named,)
 

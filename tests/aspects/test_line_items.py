@@ -1,4 +1,4 @@
-"""A row label is the line item that is asked for, or it is something else."""
+"""A row label either is the requested line item or is something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Periods are read from questions and column heads, and matched under a company's own calendar."""
+"""Periods are read from questions and column heads, and matched under a company's own fiscal calendar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question is cut where it asks for several things, by what written questions taught."""
+"""A question is split where it asks for several things, by a model trained on written questions."""
 
 from __future__ import annotations
 

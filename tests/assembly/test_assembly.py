@@ -1,4 +1,4 @@
-"""The configuration alone decides what stands behind each port, and never lets a writer mark its own work."""
+"""The configuration alone decides what implements each port, and never lets a writer check its own work."""
 
 from __future__ import annotations
 

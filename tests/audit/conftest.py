@@ -13,12 +13,12 @@ from citewell.audit import SqliteLog
 from citewell.core.records import AuditRecord, Maker
 
 MAKER = Maker(name="exact/1")
-"""Without a prompt of its own: a check that is given the prompts in use would miss it."""
+"""Has no prompt hash: a check against the prompts in use would otherwise miss it."""
 Make = Callable[..., AuditRecord]
 
 
 def make_record(number: int, **fields: Any) -> AuditRecord:
-    """A record whose every claim cites the first sentence of ``TEXT``."""
+    """A record in which every claim cites the first sentence of ``TEXT``."""
     return some_record(number, maker=MAKER, **fields)
 
 
@@ -29,7 +29,7 @@ def make() -> Make:
 
 @pytest.fixture
 def log_path(tmp_path: Path) -> Path:
-    """Five sealed records: the log every tampering starts from."""
+    """Five sealed records: the log every tampering test starts from."""
     path = tmp_path / "audit.sqlite"
     log = SqliteLog(path)
     for number in range(1, 6):

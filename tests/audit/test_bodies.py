@@ -1,4 +1,4 @@
-"""Nobody's words are in what is sealed; they come back with the key, and without it they are gone."""
+"""No personal text is in what is sealed; the key restores it, and without the key it is gone."""
 
 from __future__ import annotations
 
@@ -182,8 +182,7 @@ def test_a_note_about_nobody_is_kept_as_it_is(tmp_path: Path) -> None:
 
 
 def test_texts_of_another_format_are_a_clear_error() -> None:
-    """As a home has them that was written by an unreleased Citewell: the key opens them, nothing reads
-    them."""
+    """As in a home written by an unreleased Citewell: the key decrypts the texts, but nothing parses them."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     key, nonce = bytes(32), bytes(12)

@@ -1,4 +1,4 @@
-"""What was acknowledged is there after kill -9 and after a power cut, and the tests of that can fail."""
+"""What was acknowledged survives kill -9 and a power cut, and the tests of that can fail."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_waiting_writers_share_a_commit(tmp_path: Path) -> None:
             pass
     for thread in threads:
         thread.join()
-    # Whoever came first did not wait for the others.
+    # The first writer did not wait for the others.
     assert groups == [1, 29]
     assert [entry.seq for entry in log.entries()] == list(range(1, 32))
     assert log.check().ok
@@ -75,7 +75,7 @@ def test_one_bad_entry_does_not_take_its_group_with_it(tmp_path: Path, make) -> 
 
     threads = [threading.Thread(target=append, args=(number,)) for number in (2, 1, 3)]
     with log._turn:
-        # The first leads alone; the others are the group that one of them spoils.
+        # The first leads alone; the others form the group that one of them spoils.
         first = threading.Thread(target=append, args=(4,))
         first.start()
         while not log._groups._busy or log._groups._queue:

@@ -1,4 +1,4 @@
-"""An expiry takes out what may expire and nothing else: what the log is checked by stays."""
+"""An expiry removes what may expire and nothing else: what the log is checked with stays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LASTING = {1: "configuration", 2: "ingest", 4: "key", 5: "erasure"}
 
 @pytest.fixture
 def log(tmp_path: Path) -> SqliteLog:
-    """Its entry 3 is an answer; the others are what it is checked by."""
+    """A log whose entry 3 is an answer; the others are what it is checked with."""
     log = SqliteLog(tmp_path / "audit.sqlite")
     log.note(EntryKind.CONFIGURATION, {"prompts": {}, "citewell": "1"})
     log.note(EntryKind.INGEST, {"documents": []})

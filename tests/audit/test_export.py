@@ -1,4 +1,4 @@
-"""A stranger checks an export with nothing of the home that wrote it."""
+"""A third party checks an export without anything from the home that wrote it."""
 
 from __future__ import annotations
 

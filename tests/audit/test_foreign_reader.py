@@ -1,6 +1,6 @@
-"""Code that is not ours reads our exports: the checker of Go's module log, `golang.org/x/mod/sumdb`.
+"""Third-party code reads our exports: the checker of Go's module log, `golang.org/x/mod/sumdb`.
 
-Skipped where there is no Go (Debian: `apt-get install golang-go golang-golang-x-mod-dev`)."""
+Skipped without Go (Debian: `apt-get install golang-go golang-golang-x-mod-dev`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from citewell.core.identity import canonical_json
 SOURCE = Path(__file__).parent / "foreign" / "reader.go"
 GOPATH = Path(os.environ.get("CITEWELL_TEST_GOPATH", "/usr/share/gocode"))
 OLD, SIZE = 300, 520
-"""Both end within a tile."""
+"""Both end partway through a tile."""
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reader, compiled without a network against the library's source."""
+    """The reader, compiled offline against the library's source."""
     if shutil.which("go") is None or not (GOPATH / "src/golang.org/x/mod/sumdb/tlog").is_dir():
         pytest.skip("no Go with golang.org/x/mod here: apt-get install golang-go golang-golang-x-mod-dev")
     folder = tmp_path_factory.mktemp("reader")
@@ -114,7 +114,7 @@ def test_a_foreign_reader_refuses_another_key_and_another_history(
     mine = (copy / "key").read_text()
     (copy / "key").write_text(other.keys.published(), encoding="utf-8")
     assert "signature" in read(reader, copy).stderr
-    # Signed by both names, but no part of this history.
+    # Signed under both keys, but not part of this history.
     (copy / "key").write_text(f"{mine}\n{other.keys.published()}", encoding="utf-8")
     (copy / "older").write_text(other.checkpoint(), encoding="utf-8")
     done = read(reader, copy)

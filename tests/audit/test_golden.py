@@ -1,7 +1,7 @@
-"""A log of this format stays readable and checkable. Add a golden file a format; change none once published.
+"""A log of this format stays readable and checkable. Add one file per format; never change a published one.
 
-The files are SQL dumps of a log of six entries, of its people's keys, and its public keys. Bob's key was
-destroyed without an entry of it.
+The files are SQL dumps of a six-entry log and its people's keys, and its public keys. Bob's key was destroyed
+without a log entry.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from citewell.audit.groups import Groups
 
 
 class Served:
-    """Keeps the groups that came; the first waits until it is let go."""
+    """Keeps the groups served; the first blocks until it is released."""
 
     def __init__(self, most: int = 100) -> None:
         self.groups: list[list[int]] = []
@@ -34,7 +34,7 @@ def started(work: Callable[[], None]) -> threading.Thread:
 
 
 def all_waiting(served: Served, numbers: range) -> list[threading.Thread]:
-    """One thread a number, in order, behind the one that is being served."""
+    """One thread per number, in order, queued behind the one being served."""
     threads = []
     for number in numbers:
         before = served.waiting()

@@ -1,4 +1,4 @@
-"""Whatever somebody puts into one cell of a log, the check ends with a report, and so does a stranger's."""
+"""Whatever is put into one cell of a log, the check ends with a report, and so does a third party's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from citewell.core.records import Document
 
 
 class Nothing:
-    """An evidence store that holds nothing."""
+    """An empty evidence store."""
 
     def put(self, document: Document) -> None:
         raise NotImplementedError
@@ -37,7 +37,7 @@ CELLS = [
     *(("published", name) for name in ("size", "witness", "timestamp", "checkpoint", "error")),
 ]
 INVALID = "CAST(x'ff7b' AS TEXT)"
-"""A text of SQLite's that is no UTF-8."""
+"""SQLite text that is not valid UTF-8."""
 VALUES = st.one_of(
     st.none(),
     st.integers(-(2**63), 2**63 - 1),
@@ -88,7 +88,7 @@ def folder(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def put(sound: Path, folder: Path, table: str, name: str, place: int, value: object) -> bool:
-    """One cell of a fresh copy; False for a value that the database itself refuses there."""
+    """Writes one cell of a fresh copy; False if the database itself refuses the value."""
     shutil.copy(sound / "audit.sqlite", folder / "audit.sqlite")
     with closing(sqlite3.connect(folder / "audit.sqlite", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")

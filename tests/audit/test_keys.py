@@ -1,4 +1,4 @@
-"""Keys that several processes use, lose and get back."""
+"""Keys that several processes use, lose and recover."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_handover_that_somebody_else_finished_is_a_handover(
     finish = log.keys.take_up
 
     def late(public: str) -> object:
-        # Between the entry of the handover and the new key, another process writes.
+        # Between the handover entry and the new key, another process writes.
         server.keys.take_up(public)
         return finish(public)
 
@@ -84,7 +84,7 @@ def test_a_key_made_by_a_process_that_was_killed_is_published_by_the_next_one(tm
 
 
 def backed_up(path: Path, safe: Path, make: Make) -> SqliteLog:
-    """A closed log of one record, whose keys are in ``safe`` too."""
+    """A closed log of one record, its keys backed up in ``safe``."""
     log = SqliteLog(path)
     log.append(make(1))
     log.keys.back_up(safe)
@@ -213,7 +213,7 @@ def test_a_wrong_signing_key_stands_neither_in_the_way_of_the_right_one_nor_of_a
         again.append(make(2 if mend == "restore" else 3))
         assert again.check().ok
         again.close()
-        # It may be the only one of another log.
+        # It may be the only copy of another log's key.
         assert wrong in [file.read_text(encoding="utf-8") for file in key.parent.glob("signing.key.*")]
 
 
@@ -288,7 +288,7 @@ def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: P
 
 
 def test_keys_come_back_where_the_log_is_about_nobody(path: Path, tmp_path: Path) -> None:
-    """And people may be named from then on."""
+    """From then on, people may be named in it, too."""
     log = SqliteLog(path)
     log.note(EntryKind.NOTICE, {"n": 1})
     log.keys.back_up(tmp_path / "safe")

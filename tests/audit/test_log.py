@@ -1,4 +1,4 @@
-"""The log takes entries from any number of writers, loses none it acknowledged, and says when it cannot."""
+"""The log accepts entries from any number of writers, loses none it acknowledged, and reports failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree against the published vectors of RFC 6962, against its definition, and proofs against forgery."""
+"""The Merkle tree against the published vectors of RFC 6962 and its definition; proofs against forgery."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEAVES = [
         "606162636465666768696a6b6c6d6e6f",
     )
 ]
-"""The leaves of Certificate Transparency's test vectors; roots and proofs below are theirs too."""
+"""The leaves of Certificate Transparency's test vectors; the roots and proofs below are from there, too."""
 ROOTS = [
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",

@@ -1,4 +1,4 @@
-"""Signed notes as others write and read them, and checkpoints that are refused."""
+"""Signed notes as other software writes and reads them, and checkpoints that are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.audit.notes import Trusted, read_checkpoint, read_key, verify
 from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import LogError, UsageError
 
-# The worked example of the package golang.org/x/mod/sumdb/note, whose format C2SP signed-note is.
+# The example from the package golang.org/x/mod/sumdb/note, whose format C2SP signed-note is.
 THEIR_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
 THEIR_TEXT = (
     "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"

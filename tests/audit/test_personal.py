@@ -1,4 +1,4 @@
-"""What is personal in a record is set apart; what is left is canonical JSON."""
+"""The personal parts of a record are set apart; the rest is canonical JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blind(text: str) -> str:
 
 
 def altered(number: int, support: float, page: int, text: str) -> AuditRecord:
-    """A record with odd numbers and texts in places where few have any."""
+    """A record with odd numbers, and with texts in fields that are rarely set."""
     record = real_record(number)
     claim = record.claims[0]
     citation: Citation = msgspec.structs.replace(claim.citations[0], page=page, start=-1, end=-1)
@@ -80,7 +80,7 @@ def test_no_text_of_a_record_outside_the_public_list_is_left_readable_but_docume
 
 
 def test_a_text_where_the_type_has_a_number_is_personal_too() -> None:
-    """Types of records are not enforced when they are made."""
+    """Record types are not enforced at construction."""
     record = msgspec.structs.replace(real_record(1), cost="somebody's words")
     assert b"somebody" not in set_apart(record, SALT, blind)[0]
 

@@ -1,4 +1,4 @@
-"""A key that was retired signs nothing more: not in the log, not in a fork of it, not in a receipt."""
+"""A retired key signs nothing more: not in the log, not in a fork of it, not in a receipt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from citewell.core.identity import canonical_json
 
 
 class Rotated:
-    """A log whose key was stolen, then rotated; what was published and kept before and after."""
+    """A log whose key was stolen, then rotated; its keys before and after, and a later checkpoint."""
 
     def __init__(self, home: Path) -> None:
         home.mkdir(exist_ok=True)
@@ -39,7 +39,7 @@ class Rotated:
         self.kept = self.log.checkpoint()
 
     def insert(self, kind: EntryKind, body: bytes, *, at: int) -> None:
-        """Puts an entry in place ``at``, with nothing after it."""
+        """Puts an entry at position ``at``, with nothing after it."""
         for table in ("entries", "private", "requests"):
             self.made.run(f"DELETE FROM {table} WHERE seq >= {at}")
         self.made.run(
@@ -145,7 +145,7 @@ def test_a_log_that_ends_before_a_published_retirement_was_cut(rotated: Rotated)
 
 
 def test_a_log_without_the_published_retirement_is_named(rotated: Rotated) -> None:
-    """Entries up to there are the thief's, and the checkpoint counts by the newest key or not at all."""
+    """The thief replaced the handover; the checkpoint counts under the newest key or not at all."""
     rotated.log.close()
     rotated.insert(EntryKind.NOTICE, b"{}", at=rotated.handover)
     rotated.made.rebuild(rotated.stolen)
@@ -186,7 +186,7 @@ def test_a_key_that_was_replaced_as_lost_counts_up_to_there(tmp_path: Path) -> N
 
 
 def forged(tmp_path: Path, stolen: Signer, entries: int) -> bytes:
-    """A receipt from a log that the thief made under the stolen key."""
+    """A receipt from a log that the thief made with the stolen key."""
     (tmp_path / "forged" / "keys").mkdir(parents=True)
     (tmp_path / "forged" / "keys" / "signing.key").write_text(stolen.private_text())
     (tmp_path / "forged" / "keys" / "subjects.sqlite").touch()

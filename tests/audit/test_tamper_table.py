@@ -1,4 +1,4 @@
-"""Every row of the tamper table: done to a log, the deed is found and has its name."""
+"""Every row of the tamper table: when done to a log, it is detected and named."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_retired_key_signs_nothing_more(tmp_path: Path) -> None:
     log.hand_over("stolen")
     log.close()
     made.rebuild(old)
-    # The handover's own checkpoint counts by the new key, which signs it beside the old one.
+    # The handover's own checkpoint counts by the new key, which signs it along with the old one.
     assert not judge(made, outside=False).ok
     made.run(
         f"INSERT INTO entries SELECT {ENTRIES + 2}, 'notice', timestamp, '', '{{}}', ''"

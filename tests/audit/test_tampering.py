@@ -1,4 +1,4 @@
-"""Each way to change a sealed log behind its back is found, named, and found at the right entry."""
+"""Each covert change to a sealed log is found, named, and located at the right entry."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def named(report: CheckReport) -> list[tuple[str, int]]:
 
 
 def rehash(path: Path, seq: int) -> str:
-    """The statement by which a tamperer who knows the format makes entry ``seq`` agree with itself."""
+    """The statement with which a tamperer who knows the format makes entry ``seq`` consistent with itself."""
     with closing(sqlite3.connect(path)) as connection:
         (body,) = connection.execute("SELECT body FROM entries WHERE seq = ?", (seq,)).fetchone()
     return f"UPDATE entries SET body_hash = '{hash_bytes(body.encode())}' WHERE seq = {seq}"
@@ -90,7 +90,7 @@ def test_empty_log_is_whole(tmp_path: Path) -> None:
 def test_a_log_that_was_emptied_is_not_whole(log_path: Path) -> None:
     emptied = [f"DELETE FROM {table}" for table in ("entries", "tree", "head")]
     assert named(tamper(log_path, *emptied)) == [("truncated", 1)]
-    # Nothing speaks of entries any more but the key that signed them.
+    # The only remaining trace of the entries is the key that signed them.
     assert named(tamper(log_path, "DELETE FROM private", "DELETE FROM requests")) == [("truncated", 1)]
 
 
@@ -272,7 +272,7 @@ def test_what_was_not_looked_at_is_said(log_path: Path) -> None:
 
 
 def reseal(path: Path, seq: int, change: Callable[[Texts], object]) -> None:
-    """As somebody does it who has the keys: the texts opened, changed, and encrypted again."""
+    """As someone with the keys would: decrypt the texts, change them, encrypt them again."""
     log = SqliteLog(path)
     entry = log.at(seq)
     key = log.keys.key(entry.subject)

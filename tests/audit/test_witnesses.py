@@ -1,4 +1,4 @@
-"""Checkpoints reach the places that keep them, and one that cannot is not passed over in silence."""
+"""Checkpoints reach their witnesses, and a witness that fails is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 
 
 class Hand:
-    """A clock that somebody sets."""
+    """A clock set by hand."""
 
     def __init__(self) -> None:
         self.at = NOW
@@ -31,7 +31,7 @@ class Hand:
 
 
 class Server:
-    """What was sent to it, and objects by their path: as much of S3 and of a webhook as is spoken here."""
+    """Records requests, and objects by path: the parts of S3 and of a webhook that are needed here."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
@@ -171,7 +171,7 @@ def test_checkpoints_go_out_when_they_are_due(tmp_path: Path, log: SqliteLog) ->
         sender.close()
         sizes.append(len(checkpoints_in(kept.read_text())))
     assert sizes == [1, 1, 2]
-    # Another process, a minute later, does not send again.
+    # Another process, a minute later, does not send it again.
     log.after_append = None
     clock.at += timedelta(seconds=60)
     again = publisher(log, url, clock=clock)
@@ -188,7 +188,7 @@ def test_a_log_is_checked_against_the_file_of_its_witness(tmp_path: Path, log: S
     found = checkpoints_in(kept.read_text())
     assert [read_checkpoint(one).size for one in found] == [log.size() - 2, log.size() - 1, log.size()]
     assert log.check(outside=[kept.read_text()]).ok
-    # As `cat` puts them together, without the empty line.
+    # As `cat` joins them, without the empty line.
     assert log.check(outside=["".join(found)]).ok
     assert main([str(log.path), "--checkpoint", str(kept)]) == 0
 

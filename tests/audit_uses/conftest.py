@@ -1,4 +1,4 @@
-"""Both databases of the log, empty: SQLite in a file, PostgreSQL in a schema of a server of our own."""
+"""Both databases of the log, empty: SQLite in a file, PostgreSQL in a schema of a private server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCHEMAS = itertools.count()
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Every test that asks for it runs on both."""
+    """Every test that uses it runs on both."""
     made: Database
     if request.param == "sqlite":
         made = SqliteDatabase(tmp_path / "index.sqlite")

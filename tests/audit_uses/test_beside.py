@@ -1,4 +1,4 @@
-"""Feedback, reviews, traces and names stand in tables of their own, and are compared with the log."""
+"""Feedback, reviews, traces and names have tables of their own, which are compared with the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def opened(home: Path, config: Config | None = None) -> KnowledgeBase:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which alice asked twice, bob and alice said something, and carol reviewed."""
+    """A home in which alice, bob and an unnamed user asked and gave feedback, and carol reviewed."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "bridge.md").write_text(TEXT)
     with opened(folder / "home") as kb:

@@ -1,4 +1,4 @@
-"""What decides about a document and stands in a table is compared with what the log says of it."""
+"""Tables that decide about a document are compared with what the log says about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAPERS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which ``pay.md`` had two versions and is shared with hr."""
+    """A home in which ``pay.md`` has had two versions and is shared with hr."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "papers").mkdir()
     for name, text in PAPERS.items():
@@ -109,7 +109,7 @@ def test_another_date_is_named(home: Path) -> None:
 
 
 def test_what_is_superseded_is_sealed(home: Path) -> None:
-    """A person may say so at any time; whoever changes it in a table is named."""
+    """A person may declare it at any time; a change made directly in the table is named."""
     leave = home.parent / "leave.md"
     leave.write_text(PAPERS["leave.md"])
     with citewell.open(home) as kb:
@@ -123,7 +123,7 @@ def test_what_is_superseded_is_sealed(home: Path) -> None:
 
 
 def test_a_pair_that_nobody_gave_is_named(home: Path) -> None:
-    """It would lend a document's word against any other the weight of a person's."""
+    """It would give a document's word against any other the weight of a person's."""
     change(home, "INSERT INTO derived VALUES ('superseding', 'papers/leave.md', '[\"papers/pay.md\"]')")
     (found,) = in_catalogue(check(home))
     assert "papers/leave.md is paired with papers/pay.md, but no entry says so" in found.reason
@@ -140,7 +140,7 @@ def test_a_pair_that_was_taken_back_in_a_table_is_named(home: Path) -> None:
 
 
 def test_what_is_kept_of_a_documents_statements_is_what_it_says(home: Path) -> None:
-    """From it the next ingest works out what is superseded, and seals that."""
+    """The next ingest derives from it what is superseded, and seals that."""
     with SqliteEvidence(home / "evidence.sqlite") as evidence:
         body = evidence.derived("stated")["papers/leave.md"]
     said = msgspec.msgpack.decode(body, type=Stated)
@@ -175,7 +175,7 @@ def test_only_one_file_supersedes_and_only_what_is_there(home: Path) -> None:
 
 
 def in_catalogue(report: CheckReport) -> list[Finding]:
-    """The index disagrees with a changed catalogue too: that is a finding of its own."""
+    """The index disagrees with a changed catalogue, too: that is a separate finding."""
     assert {found.kind for found in report.findings} <= {"catalogue", "index"}
     return [found for found in report.findings if found.kind == "catalogue"]
 
@@ -198,7 +198,7 @@ def test_a_document_that_no_entry_brought_in_is_named(home: Path) -> None:
 
 
 def test_what_an_ingest_finds_and_did_not_read_itself_is_told(home: Path) -> None:
-    """It may be of an ingest that was killed; or somebody put it there."""
+    """It may come from an ingest that was killed, or somebody may have put it there."""
     smuggled(home)
     with citewell.open(home) as kb:
         nothing = IngestReport(files=(), index_version="")

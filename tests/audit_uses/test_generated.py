@@ -1,4 +1,4 @@
-"""The logs that are measured are those that appending would have made: every table, at a small size."""
+"""The logs used in benchmarks equal those that appending produces: every table, at a small size."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def generated(tmp_path: Path, database: Database, generator: Generator) -> tuple
 
 
 def appended(log: Log, folder: Path, keys: Path) -> Log:
-    """The same records through ``append``, with the words that the generator leaves out; the flags as
+    """The same records through ``append``, with the texts that the generator leaves out; the flags as
     feedback."""
     database = SqliteDatabase(folder / "appended.sqlite")
     migrate(database)
@@ -102,7 +102,7 @@ def test_a_generated_log_checks(generated: tuple[Log, Postings]) -> None:
     log, _ = generated
     report = log.check()
     assert report.size == SIZE
-    # Nothing but that the personal texts, which the generator leaves out, are not there.
+    # The only findings: the personal texts, which the generator leaves out, are missing.
     assert {(finding.kind, finding.reason.split(",")[0]) for finding in report.findings} == {
         ("withheld", "its personal texts are gone")
     }

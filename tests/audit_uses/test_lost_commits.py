@@ -1,4 +1,4 @@
-"""A COMMIT whose answer is lost: what it wrote stands once, and who waits for it is told what is so."""
+"""A COMMIT whose reply is lost: its writes exist once, and waiting callers are told the truth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.core.errors import LogError
 
 
 class Line:
-    """Drops the connection at the next COMMIT: ``before`` it is done, ``after``, or after and for good."""
+    """Drops the connection at the next COMMIT: ``before`` it, ``after`` it, or after it for good."""
 
     def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
         self.drops = ""
@@ -51,7 +51,7 @@ def log(database: Database, tmp_path: Path) -> Log:
 
 
 def together(log: Log, numbers: range) -> list[LogError]:
-    """A record and a note of each number from threads whose entries share a COMMIT; what they were told."""
+    """Writes one record or note per number from threads that share a COMMIT; returns the errors they got."""
     errors: list[LogError] = []
 
     def write(number: int) -> None:
@@ -65,7 +65,7 @@ def together(log: Log, numbers: range) -> list[LogError]:
 
     threads = [threading.Thread(target=write, args=(number,)) for number in numbers]
     with log._turn:
-        # The first leads alone; the others are the group after it.
+        # The first leads alone; the others form the group after it.
         threads[0].start()
         while not log._groups._busy or log._groups._queue:
             pass
@@ -79,7 +79,7 @@ def together(log: Log, numbers: range) -> list[LogError]:
 
 
 def stands(log: Log) -> list[object]:
-    """The request or the number of each entry."""
+    """The request id or number of each entry."""
     bodies = map(log.body, log.entries())
     return sorted(str(body.get("request_id") or body["number"]) for body in bodies)
 
@@ -92,7 +92,7 @@ def test_entries_stand_once_whenever_the_connection_was_lost(
     put = log._writer._put
 
     def second(rows: Rows, group: list[object], *signers: object) -> object:
-        # The lone first of them goes through.
+        # The first, on its own, goes through.
         if len(group) > 1:
             line.drops = drops
         return put(rows, group, *signers)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A PostgreSQL server is somebody else's: it is started anew, has settings of its own, and may not sync."""
+"""A PostgreSQL server is outside our control: it restarts, has its own settings, and may not sync."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def opened(url: str) -> PostgresDatabase:
 
 
 def add(database: Database) -> None:
-    """The next number: it must be seen what the last writer wrote."""
+    """Adds the next number, which requires seeing what the last writer wrote."""
     with database.writing() as rows:
         ((last,),) = rows.execute("SELECT coalesce(max(number), 0) FROM numbers")
         rows.execute("INSERT INTO numbers(number) VALUES(?)", (last + 1,))
@@ -88,13 +88,13 @@ def test_what_is_open_for_reading_only_is_not_changed(postgres_url: str) -> None
 def test_walks_over_a_whole_log_are_not_read_into_memory(postgres_url: str) -> None:
     written = opened(postgres_url)
     read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
-    # As long as a record with all it retrieved may be.
+    # As long as a record with all its retrieved passages may be.
     long = "SELECT number, repeat('x', 30000) FROM generate_series(1, ?) number"
     before = getrusage(RUSAGE_SELF).ru_maxrss
     with read.reading() as rows:
         first, second = iter(rows.execute(long, (100_000,))), iter(rows.execute(long, (100_000,)))
         for number in range(1, 5_000):
-            # Side by side, as a check walks its tables.
+            # In parallel, as a check walks its tables.
             assert (next(first)[0], next(second)[0]) == (number, number)
         assert rows.execute("SELECT count(*) FROM numbers").fetchone() == (0,)
     assert getrusage(RUSAGE_SELF).ru_maxrss - before < 100_000
@@ -104,7 +104,7 @@ def test_walks_over_a_whole_log_are_not_read_into_memory(postgres_url: str) -> N
 
 
 def test_blocks_that_were_read_are_let_go(postgres_url: str) -> None:
-    """As tables are compared: thousands of statements in one transaction."""
+    """As when tables are compared: thousands of statements in one transaction."""
     written = opened(postgres_url)
     read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
     block = "SELECT number, repeat('x', 10000) FROM generate_series(?::int, ?::int) number"

@@ -1,4 +1,4 @@
-"""What the log can be asked, on SQLite and on PostgreSQL, whatever arrives meanwhile."""
+"""What can be queried in the log, on SQLite and on PostgreSQL, whatever arrives meanwhile."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def log(database: Database, tmp_path: Path) -> Iterator[Log]:
 
 @pytest.fixture
 def queries(log: Log, database: Database) -> Queries:
-    """The tables for questions in the same database; a home keeps them apart."""
+    """The query tables in the same database; a home keeps them apart."""
     return Queries(log, Postings(database))
 
 
@@ -146,7 +146,7 @@ def test_what_cannot_be_asked_is_refused(queries: Queries, call) -> None:  # typ
 
 
 def test_tables_of_another_log_are_made_anew(queries: Queries, database: Database, tmp_path: Path) -> None:
-    """As after a restored backup: the same tables, a log that is not the one they were made of."""
+    """As after restoring a backup: the same tables, but not the log they were built from."""
     from citewell.audit.log import SqliteLog
 
     assert len(queries.page(AuditQuery()).records) == 6

@@ -1,5 +1,4 @@
-"""A receipt holds for a stranger, says what it does not prove, and fails when any byte of it says
-otherwise."""
+"""A receipt verifies for a third party, says what it does not prove, and fails if any byte is changed."""
 
 from __future__ import annotations
 
@@ -123,7 +122,7 @@ def test_it_shows_question_answer_claims_and_spans(receipt: bytes) -> None:
 
 
 def test_another_configuration_sealed_in_between_does_not_hide_the_answers_own(tmp_path: Path) -> None:
-    """As a command does beside a running server, which seals its own configuration once."""
+    """As when a command runs alongside a server: it seals its own configuration once."""
     log = made(tmp_path / "between", 1)
     log.note(EntryKind.CONFIGURATION, {"config": {}, "config_hash": hash_value({}), "prompts": {}})
     log.append(some_record(8, config_hash=hash_value(CONFIG)))
@@ -172,7 +171,7 @@ def test_documents_are_named_by_their_bytes() -> None:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every member and item, at any depth."""
+    """The path of every member and item, at any depth."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return (
         [path, *(place for key, item in inner for place in places(item, (*path, key)))]
@@ -182,7 +181,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def mutated(value: Any, how: int) -> Any:
-    """Something else of its kind, or of another."""
+    """A different value, of the same type or another."""
     if isinstance(value, str):
         return [value + "x", value[:-1] + chr(ord(value[-1]) ^ 1) if value else "y", "", None][how]
     if isinstance(value, bool):
@@ -212,7 +211,7 @@ def test_no_field_can_be_changed(receipt: bytes, data: st.DataObject) -> None:
         return
     target[path[-1]] = after
     report = check_receipt(canonical_json(value) + b"\n")
-    # Texts and settings may be kept back; the report then says what it lacks.
+    # Texts and settings may be withheld; the report then says what it lacks.
     kept_back = set(report.does_not_prove) - set(check_receipt(receipt).does_not_prove)
     assert not report.ok or (path[0] in ("opened", "configuration") and kept_back), path
 
@@ -233,7 +232,7 @@ def test_what_is_no_receipt(data: bytes) -> None:
 
 
 def test_a_receipt_made_for_a_log_of_ones_own_is_not_the_issuers(receipt: bytes, tmp_path: Path) -> None:
-    """Whoever makes a log of one entry gets integrity, never origin."""
+    """Anyone can make a log of one entry; that gives integrity, never origin."""
     forged = made(tmp_path, 3)
     mine = written(issue(forged, request(3)))
     assert check_receipt(mine).ok

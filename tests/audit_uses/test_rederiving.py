@@ -1,4 +1,4 @@
-"""The tables for questions: what somebody changes in them is found, and what comes of use is no finding."""
+"""The query tables: manual changes are found, and changes from normal use are not reported."""
 
 from __future__ import annotations
 

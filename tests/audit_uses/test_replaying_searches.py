@@ -1,4 +1,4 @@
-"""A replay repeats the searches that a record holds, and names the one that none does."""
+"""A replay repeats the searches in a record, and names the one that is missing from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Opened = Callable[..., KnowledgeBase]
 
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
-    """A home whose models are stand-ins, for a replay too."""
+    """A home with stub models, also used for replays."""
     monkeypatch.setattr(Assembly, "without_memory", lambda self: self)
     made: list[KnowledgeBase] = []
 
@@ -45,7 +45,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 
 
 class Scribe(Writer):
-    """Writes of the last aspect that its passages tell of."""
+    """Writes about the last aspect that its passages cover."""
 
     def generate(self, request: GenerationRequest) -> Draft:
         for aspect in request.aspects[::-1]:
@@ -59,7 +59,7 @@ class Scribe(Writer):
 
 
 class Lenient(WordRanker):
-    """A third of the question's words will do."""
+    """Accepts a third of the question's words."""
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
         return [0.95 if _share(question, passage) >= 0.3 else 0.05 for passage in passages]

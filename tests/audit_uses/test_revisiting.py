@@ -1,4 +1,4 @@
-"""Past citations against today's documents; a recall finds who must be told."""
+"""Past citations checked against today's documents; a recall finds who must be informed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def evidence(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 
 def cited(evidence: SqliteEvidence, quote: str = QUOTE, claim: str = "") -> AuditRecord:
-    """A record that cites the first version at the place where the quote stands in it."""
+    """A record that cites the first version, at the position of the quote in it."""
     version = evidence.versions(ID)[0]
     start = FIRST.index(quote)
     record = some_record(1, version=version, quote=quote, claim=claim or quote, document=ID)

@@ -1,4 +1,4 @@
-"""Whatever is asked, both databases find exactly the records that fit, newest first, in stable pages."""
+"""For any query, both databases find exactly the matching records, newest first, in stable pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DAYS = 90
 
 
 class Pseudonyms:
-    """Names as a log would give them."""
+    """Pseudonyms as a log would assign them."""
 
     def find(self, name: str) -> Subject:
         return Subject(id=f"pseudonym of {name}", key=b"")
@@ -96,7 +96,7 @@ def some_query(draw: random.Random) -> AuditQuery:
 
 
 def filled(database: Database, records: list[Indexed]) -> Postings:
-    """Half of it at once, the rest as it would come."""
+    """Half added at once, the rest in batches as in use."""
     postings = Postings(database)
     half = len(records) // 2
     postings.rebuild([Batch(records=tuple(records[:half]), flags=(), place=Place(seq=half, leaf="x"))])

@@ -35,7 +35,7 @@ def home(tmp_path: Path, clean_server: str) -> Iterator[KnowledgeBase]:
 
 
 def rows_that_say(url: str, word: str) -> list[str]:
-    """The tables in which the word stands, in the clear."""
+    """The tables that contain the word in the clear."""
     found = []
     with psycopg.connect(url) as server:
         tables = server.execute(
@@ -49,7 +49,7 @@ def rows_that_say(url: str, word: str) -> list[str]:
 
 
 def files_that_say(url: str, word: str) -> list[str]:
-    """The server's table files in which the word stands; its write-ahead log is the operator's to bound."""
+    """The server's table files that contain the word; bounding its write-ahead log is up to the operator."""
     socket = Path(url.partition("host=")[2])
     base = socket.parent / "data" / "base"
     return [str(p) for p in base.rglob("*") if p.is_file() and word.encode() in p.read_bytes()]

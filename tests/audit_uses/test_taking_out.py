@@ -1,4 +1,4 @@
-"""What leaves the log by law leaves it for good, is on record, and the log still verifies and counts."""
+"""What must leave the log by law is gone for good, and on record; the log still verifies and counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECRET = "the merger with Borealis"
 
 
 class Home:
-    """A log, its keys, and its tables for questions."""
+    """A log, its keys, and its query tables."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Home:
         self.queries = Queries(self.log, self.postings)
 
     def holds_bytes(self, text: str) -> list[str]:
-        """The files in which the words stand."""
+        """The files that contain the text."""
         return [
             str(path.relative_to(self.folder))
             for path in sorted(self.folder.rglob("*"))
@@ -111,7 +111,7 @@ def test_two_expiries_at_once_leave_nothing_beside_the_log(
     take = first.postings.forget_keys
 
     def meanwhile(keyed: Sequence[tuple[int, int, int]]) -> None:
-        # The first has noted what goes, and not yet taken it.
+        # The first has recorded what goes, but not yet removed it.
         expire(second.log, second.postings, {"reads": 30}, NOW, forget=forget)
         if killed:
             raise KeyboardInterrupt
@@ -157,7 +157,7 @@ def test_a_person_is_forgotten_everywhere(home: Home, tmp_path: Path) -> None:
     bob = home.queries.page(AuditQuery(user="bob")).records[0]
     assert bob.user_query == "what bob asked?"
     stolen = SqliteLog(backup / "audit.sqlite", keys=home.log.keys, readonly=True)
-    # A copy from before knows of no erasure: its texts are there, and nothing opens them.
+    # An earlier copy knows of no erasure: its texts are there, but nothing decrypts them.
     assert stolen.record(f"req_{1:024d}").user_query == "[key missing]"
     assert check_receipt(written(issue(home.log, f"req_{1:024d}"))).ok
 
@@ -190,7 +190,7 @@ def test_who_comes_back_is_somebody_new(home: Home) -> None:
 
 
 class Kept:
-    """A store that says whom it was told to forget."""
+    """A store that records whom it was told to forget."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, set[str]]] = []
@@ -214,7 +214,7 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
         with pytest.raises(KeyboardInterrupt):
             erase(home.log, "alice", stores={"kept": store.forget})
     if where == "overwrite":
-        # The key is gone, and with it whose erasure it was.
+        # With the key gone, nothing tells whose erasure it was.
         with pytest.raises(UsageError, match="is now complete: sub_"):
             erase(home.log, "alice", stores={"kept": store.forget})
     else:

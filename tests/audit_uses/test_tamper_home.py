@@ -1,4 +1,4 @@
-"""Every row of the tamper table about a home's other stores: done to a home, the deed is found and named."""
+"""Every row of the tamper table about a home's other stores: when done to a home, it is found and named."""
 
 from __future__ import annotations
 

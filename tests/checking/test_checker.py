@@ -452,7 +452,7 @@ def test_a_cell_of_a_year_that_is_not_asked_is_not_verified_in_however_many_quot
 def test_a_value_of_a_row_of_another_year_is_not_verified_where_the_year_is_left_out(
     question: str, spans: tuple[tuple[int, int], ...], status: Status
 ) -> None:
-    text = "Europe\t2023\t410\n2024\t455"  # the label reaches down
+    text = "Europe\t2023\t410\n2024\t455"  # the label applies to the row below, too
     ends = ((0, 15, -1, (7, 11), (12, 15)), (16, 24, 0, (16, 20), (21, 24)))
     rows = tuple(
         Row(

@@ -126,8 +126,8 @@ def test_two_scales_are_not_divided(balance, pages) -> None:
         (
             "working capital ratio, FY2022: 1,010 − 700 = 310",
             REASONING,
-        ),  # another calculation than the one it tells
-        ("working capital ratio, FY2022: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers of its own
+        ),  # not the calculation it claims
+        ("working capital ratio, FY2022: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers not from cells
     ],
 )
 def test_what_is_no_calculation_over_line_items_is_left_to_the_entailer(

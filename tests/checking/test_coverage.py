@@ -1,4 +1,4 @@
-"""Coverage is an expectation: what is verified may still be beside the point."""
+"""Coverage is an expectation: a verified claim may still be off the point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A quote is cited where it stands: in the passage that holds it, under the section it is in."""
+"""A quote is cited where it stands: in the passage that holds it, under that passage's section."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERDICT = Verdict(status=Status.VERIFIED, reason="", maker=MAKER)
 
 
 def library(*ranges: tuple[int, int]) -> tuple[Library, list[Passage]]:
-    """A document of three sections, and a passage for each range of it."""
+    """A document of three sections, and one passage per range of it."""
     starts = [TEXT.index(name) for name in ("Ferries", "Piers", "Shops")]
     document = msgspec.structs.replace(
         caller_document("town", TEXT),

@@ -1,4 +1,4 @@
-"""A quote of a table row may leave cells out; it may not bring words along or take cells of two rows."""
+"""A quote of a table row may omit cells; it may not add words or combine cells of two rows."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def test_label_and_cells_are_found_each_in_its_place(officers, quote: str, parts
     [
         "Jane Doe, Chief Financial Officer",  # a cell of another row
         "Jane Doe, Chief Executive Officer",  # half a cell
-        "Jane Doe is President, Chief Executive Officer",  # a word of its own
-        "54, Jane Doe",  # another order
+        "Jane Doe is President, Chief Executive Officer",  # an added word
+        "54, Jane Doe",  # wrong order
         "54, President, Chief Executive Officer",  # no label: whose?
-        "Jane Doe",  # nothing said
+        "Jane Doe",  # states nothing
         "Jane Doe 540",  # more digits than the cell
-        "Jane Doe -54",  # a sign of its own
+        "Jane Doe -54",  # an added sign
         "Jane Doe \u2014 54",
         "Jane Doe - $54",
         "Jane Doe,, 54",  # two separators

@@ -1,4 +1,4 @@
-"""Chunks cover the text once, keep their sizes, and cut where a reader would."""
+"""Chunks cover the text once, keep their sizes, and break where a reader would."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_fast_count_is_the_tokenizers_count(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("mark", ["\u2e5a", "\U00011a9a", "\u166d", "\U000111c9"])
 def test_marks_are_those_of_the_tokenizer_not_of_this_python(mark: str) -> None:
-    """Punctuation to one version of Unicode and none to another: chunks would depend on the Python in use."""
+    """Unicode versions differ on whether these are punctuation: chunks would depend on the Python in use."""
     texts = [f"0{mark}", f"0{mark}0"]
     assert count_tokens_each(texts) == [count_tokens(text) for text in texts]
 

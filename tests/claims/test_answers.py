@@ -1,4 +1,4 @@
-"""Answers as people and models write them -> claims, labels, and what every character is."""
+"""Answers as people and models write them -> claims, labels, and the role of every character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What states nothing and need not be checked, and what only sounds like it."""
+"""What states nothing and needs no check, and what only sounds like it."""
 
 from __future__ import annotations
 

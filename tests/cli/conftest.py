@@ -1,4 +1,4 @@
-"""A command runner, and a home with two short documents read in by the real command."""
+"""A command runner, and a home with two short documents ingested by the real command."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ The lamp of the lighthouse at Cape Meares is lit at dusk by an automatic switch.
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """``run("ask", "...")`` as if typed in an empty folder, with no configuration from outside."""
+    """``run("ask", "...")`` as if typed in an empty folder, with no outside configuration."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CITEWELL_HOME", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)  # it would draw progress where nobody looks
+    monkeypatch.delenv("FORCE_COLOR", raising=False)  # it would draw progress bars nobody sees
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
 
 

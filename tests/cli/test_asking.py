@@ -1,4 +1,4 @@
-"""``ask``, ``verify`` and the record they leave, end to end on the embedded models."""
+"""``ask``, ``verify`` and the record they leave, end to end with the embedded models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BRIDGE_ASKED = "In which year was the bridge over the Tagus opened?"
 
 @pytest.fixture(scope="module")
 def answered(home, tmp_path_factory):  # type: ignore[no-untyped-def]
-    """One answer, as its JSON says it; asked once for the module."""
+    """One answer as printed by ``--json``; asked once per module."""
     from typer.testing import CliRunner
 
     from citewell.cli import app

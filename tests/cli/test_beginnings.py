@@ -1,4 +1,4 @@
-"""A home with a past begins no new log, and the keys that open its server stand in the log."""
+"""A home with a past never starts a new log, and the keys that open its server are in the log."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_key_made_before_the_first_entry_is_no_past(run, tmp_path: Path) -> No
     assert run("audit", "key", "rotate", "--home", tmp_path / "home").exit_code == 0
 
 
-# --- keys of the server ---------------------------------------------------------------------------
+# --- server keys ----------------------------------------------------------------------------------
 
 
 def create(run, home: Path, *words: str) -> str:  # type: ignore[no-untyped-def]

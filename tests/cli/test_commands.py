@@ -1,4 +1,4 @@
-"""The commands as a user types them, on two short documents and the embedded models."""
+"""The commands as a user types them, with two short documents and the embedded models."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_an_ingest_that_is_stopped_says_that_it_can_go_on(run, tmp_path, monkeyp
 
 
 def test_ingest_again_changes_nothing(run, home) -> None:  # type: ignore[no-untyped-def]
-    run("--home", home, "ingest", home.parent / "reports")  # other settings of a test before are on record
+    run("--home", home, "ingest", home.parent / "reports")  # an earlier test recorded other settings
     size = json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"]
     result = run("--home", home, "ingest", home.parent / "reports", "--json")
     assert result.exit_code == 0
@@ -294,7 +294,7 @@ FOUNDED = "When was Nike founded?"
 
 @contextmanager
 def models_at(names: list[str], seen: list[str]) -> Iterator[str]:
-    """A server that lists models and answers nothing else; ``seen`` are the paths and keys that came."""
+    """A server that only lists models; ``seen`` collects the paths and keys it received."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -335,7 +335,7 @@ def test_doctor_tries_keys_and_servers_and_says_what_to_do(run, home, monkeypatc
         for key, ok in (("sk-good", True), ("sk-wrong", False)):
             monkeypatch.setenv("OPENAI_API_KEY", key)
             result = run("--home", home, "doctor", "--json")
-            assert result.exit_code == 0  # what is optional is no failure
+            assert result.exit_code == 0  # missing optional parts are not a failure
             found = {one["part"]: one for one in json.loads(result.stdout)["optional"]}
             assert found["openai"]["ok"] is ok
             assert key not in result.output
@@ -360,7 +360,7 @@ def test_ask_takes_a_model_of_ollama_in_one_word(run, home, monkeypatch) -> None
 def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  # type: ignore[no-untyped-def]
     shown = run("--home", home, "models").stdout
     cards = [word for word in shown.split() if word.endswith("CARD.md")]
-    assert len(set(cards)) == 4  # embedder, both entailers, and one for ranker and reader
+    assert len(set(cards)) == 4  # embedder, both entailers, and one shared by ranker and reader
     makers = json.loads(run("--home", home, "models", "--json").stdout)
     assert {maker["model_card"] for maker in makers.values() if "model_card" in maker} == set(cards)
     assert all("Trained on" in Path(card).read_text(encoding="utf-8") for card in cards if "entailer" in card)

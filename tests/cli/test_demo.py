@@ -1,4 +1,4 @@
-"""`make demo` keeps its promise: one question answered rightly, the other refused, the log whole."""
+"""`make demo` keeps its promise: one question answered correctly, the other refused, the log intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a bad answer to a case file, as a user types it, over a real home."""
+"""From a bad answer to a case file, as a user types it, on a real home."""
 
 from __future__ import annotations
 

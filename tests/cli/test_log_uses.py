@@ -1,4 +1,4 @@
-"""The log's commands as a user types them, over a real home."""
+"""The log's commands as a user types them, on a real home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a document says never moves the terminal, and the exit code is the verdict."""
+"""Document text never controls the terminal, and the exit code is the verdict."""
 
 from __future__ import annotations
 

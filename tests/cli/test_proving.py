@@ -1,4 +1,4 @@
-"""What leaves the house: checkpoints, proofs, exports, and the keys that vouch for them, by command."""
+"""What leaves the home: checkpoints, proofs, exports, and the keys that vouch for them, by command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from citewell.audit.notes import Trusted, read_checkpoint, read_key
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A home that holds a log of three notices and nothing else."""
+    """A home with a log of three notices and nothing else."""
     home = tmp_path / "home"
     home.mkdir()
     log = SqliteLog(home / "audit.sqlite")
@@ -108,7 +108,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(run, small: Path) -> None:  #
 def test_an_export_is_checked_without_the_home(run, small: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     result = run("audit", "export", tmp_path / "export", "--home", small, "--reader", "carol")
     assert result.exit_code == 0
-    # The export is on record as a read.
+    # The export is recorded as a read.
     assert "4 entries" in result.stdout
     assert main([str(tmp_path / "export")]) == 0
 

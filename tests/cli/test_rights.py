@@ -1,4 +1,4 @@
-"""What a home holds is its owner's alone, whatever the umask is."""
+"""A home's contents belong to its owner alone, whatever the umask."""
 
 from __future__ import annotations
 

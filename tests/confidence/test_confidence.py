@@ -1,4 +1,4 @@
-"""Four components, what was measured of them, and the decision."""
+"""Four components, which of them were measured, and the decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages as twelve kinds of site write them: what is content says "keep", what frames the page "drop"."""
+"""Pages as written by twelve kinds of site: content says "keep", page boilerplate says "drop"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot become a document gives one clear error that says what to do, and nothing else."""
+"""A file that cannot become a document causes one clear error that says what to do, and nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def word() -> bytes:
 
 
 def with_flag(data: bytes, bit: int) -> bytes:
-    """Sets a general purpose flag in every header of a ZIP archive."""
+    """Sets a general-purpose flag bit in every header of a ZIP archive."""
     changed = bytearray(data)
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = data.find(mark)
@@ -152,7 +152,7 @@ def test_a_pdf_that_was_cut_short_is_told_so() -> None:
 
 
 def test_a_bomb_is_refused_without_unpacking_it() -> None:
-    """Ten entries of a declared gigabyte: only the directory may be looked at."""
+    """Ten entries of a declared gigabyte each: only the directory may be read."""
     small = archive(*((f"word/{n}.xml", b"0" * 1000) for n in range(10)))
     lying = bytearray(small)
     at = small.find(b"PK\x01\x02")

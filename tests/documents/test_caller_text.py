@@ -1,4 +1,4 @@
-"""Text that a caller hands in keeps the caller's own offsets and is marked as theirs."""
+"""Text supplied by a caller keeps the caller's own offsets and is marked as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walking folders: stable ids, and a failure with a reason for what is no readable file."""
+"""Walking folders: stable ids, and a failure with a reason for anything that is not a readable file."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_missing_and_empty_places_are_reported(tmp_path: Path) -> None:
 
 @pytest.fixture
 def ordinary() -> Iterator[Path]:
-    """A new folder of a user whom permissions bind: root, as whom tests may run, reads everything."""
+    """A new folder of a user bound by permissions: tests may run as root, who can read everything."""
     folder = Path(tempfile.mkdtemp())
     root = os.geteuid() == 0
     if root:
@@ -191,7 +191,7 @@ def test_a_hash_is_of_the_bytes_that_are_read_and_bounded_like_them(library: Pat
     (library / "b.txt").write_bytes(b"x" * 3_000_000)
     data = read_file(library / "b.txt", max_bytes=3_000_000)
     assert hash_of(library / "b.txt", max_bytes=3_000_000) == hash_bytes(data)
-    os.truncate(library / "b.txt", 1 << 40)  # a day's work, had it to be read
+    os.truncate(library / "b.txt", 1 << 40)  # would take a day to read
     with pytest.raises(LimitError):
         hash_of(library / "b.txt", max_bytes=1 << 20)
 
@@ -236,7 +236,7 @@ def _read(found: SourceFile) -> bytes:
 def test_a_file_exchanged_for_a_link_since_it_was_found_is_not_followed(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever can write into a folder that others ingest could otherwise have any file of theirs read."""
+    """Otherwise, anyone who can write to a folder that others ingest could have their files read."""
     secret = tmp_path / "secrets" / "one.txt"
     secret.parent.mkdir()
     secret.write_text("secret")
@@ -256,7 +256,7 @@ def test_a_file_exchanged_for_a_link_since_it_was_found_is_not_followed(
     for name in ("library/b.txt", "library/a/one.txt", "library/link.txt"):
         with pytest.raises(UnreadableError, match="leads out of the folder"):
             _read(found[name])
-    # Exchanged in the moment between the look at its links and its opening.
+    # Exchanged between the check of its links and its opening.
     monkeypatch.setattr(os.path, "realpath", lambda path: resolved[Path(path)])
     for name in ("library/b.txt", "library/a/one.txt"):
         with pytest.raises(UnreadableError, match="cannot be opened"):

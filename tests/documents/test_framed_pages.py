@@ -1,4 +1,4 @@
-"""What frames every page of a site is left out and counted; lists and definitions read as they are shown."""
+"""The boilerplate of a site's pages is left out and counted; lists and definitions read as they are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mail is read as its reader sees it: who wrote when to whom, what they said, and what they attached."""
+"""An e-mail is read as its reader sees it: who wrote to whom and when, what they said and attached."""
 
 from __future__ import annotations
 
@@ -178,8 +178,8 @@ def test_archives_in_archives_end() -> None:
 
 
 def compound(tree: dict[str, bytes]) -> bytes:
-    """A compound file of 512-byte sectors; ``folder/stream`` is the deepest path, and no stream is short, for
-    short ones are kept elsewhere."""
+    """A compound file of 512-byte sectors; ``folder/stream`` is the deepest path. No stream is short, as
+    short ones are stored elsewhere."""
     entries: list[tuple[str, int, int, int, int]] = []  # name, kind, child, start, size
     sectors: list[bytes] = []
     chains: list[tuple[int, int]] = []

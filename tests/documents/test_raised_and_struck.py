@@ -1,4 +1,4 @@
-"""Raised, lowered and struck type does not change what a figure says, in any format."""
+"""Superscript, subscript and strikethrough do not change what a figure says, in any format."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrin
 
 
 def test_runs_of_a_workbooks_cells() -> None:
-    """Excel keeps the runs of a cell's type in a part of its own."""
+    """Excel keeps the formatted runs of cells in a separate part."""
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
@@ -135,7 +135,7 @@ def test_runs_of_a_workbooks_cells() -> None:
 
 @pytest.mark.parametrize("type_", [{"vertAlign": "superscript"}, {"strike": True}])
 def test_runs_written_into_the_sheet_itself_are_refused(type_: dict[str, Any]) -> None:
-    """As libraries write them: their reader would give 5,1202 for a raised 2."""
+    """As libraries write them: their reader would return 5,1202 for a superscript 2."""
     from openpyxl.cell.rich_text import CellRichText, TextBlock
     from openpyxl.cell.text import InlineFont
 

@@ -1,4 +1,4 @@
-"""Each format becomes readable text with sections, tables and metadata, and says what was left out."""
+"""Each format becomes readable text with sections, tables and metadata; omissions are reported."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _cells(document: Document) -> list[str]:
 
 
 def values(document: Document) -> list[dict[str, str]]:
-    """Each table row as head -> value, the label under "": what a user would read off."""
+    """Each table row as head -> value, with the label under "": what a user would read."""
     return [
         {"": row.label} | {cell.head: document.text[cell.start : cell.end] for cell in row.cells}
         for table in document.tables
@@ -155,7 +155,7 @@ def test_docx_label_over_several_rows_is_that_of_each() -> None:
 
 
 def saved(made: Any) -> Document:
-    """What is read from a Word document or a workbook as it is saved."""
+    """The document read from a Word document or workbook after saving it."""
     stream = io.BytesIO()
     made.save(stream)
     return read(stream.getvalue())
@@ -387,7 +387,7 @@ def run(text: str) -> str:
 
 
 def word(*blocks: str) -> Document:
-    """What is read from a Word document of these blocks, in the markup that Word writes."""
+    """The document read from a Word document of these blocks, in the markup that Word writes."""
     made = docx.Document()
     for block in blocks:
         made.element.body.insert(len(made.element.body) - 1, parse_xml(block.replace(">", f" {SPACES}>", 1)))
@@ -479,7 +479,7 @@ def test_docx_text_boxes_follow_what_they_hang_on_and_are_glued_to_nothing() -> 
 
 
 def row_of(*texts: str, properties: str = "", cell: str = "") -> str:
-    """A row of a Word table; ``cell`` are the properties of its first cell."""
+    """A row of a Word table; ``cell`` is the properties of its first cell."""
     first, *others = (f"<w:p>{run(text)}</w:p></w:tc>" for text in texts)
     cells = f"<w:tc><w:tcPr>{cell}</w:tcPr>{first}" + "".join(f"<w:tc>{other}" for other in others)
     return f"<w:tr><w:trPr>{properties}</w:trPr>{cells}</w:tr>"
@@ -607,7 +607,7 @@ def test_a_blank_row_of_a_csv_makes_no_heads_of_the_row_below(blank: str) -> Non
     document = read(f"{PEOPLE}{blank}Bob,Paris,Blue\nCid,Oslo,Blue\n", "a.csv")
     first, *further = values(document)
     assert first == {"": "Ann", "city": "Rome", "team": "Red"}
-    # Nobody can tell whether they go on or are another table: better no head than a wrong one.
+    # They may continue the table or start another: better no head than a wrong one.
     assert all(set(row) == {""} for row in further)
     assert "Cid" in document.text
 
@@ -739,7 +739,7 @@ def office(kind: str) -> bytes:
 
 
 def parts(data: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
-    """The archive with each part changed, or left out where the change is None."""
+    """The archive with each part changed, or omitted where the change is None."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
         for name in old.namelist():
@@ -841,7 +841,7 @@ def test_markdown_that_opens_with_html_is_read_as_markdown() -> None:
     ],
 )
 def test_what_a_style_sheet_prints_in_white_is_read(page: str) -> None:
-    """Which rule wins, and on what ground, only a style engine knows; most such print is seen."""
+    """Only a style engine knows which rule wins and on what background; most such text is visible."""
     assert "Seen." in read(f"<!doctype html><body>{page}</body>").text
 
 
@@ -851,7 +851,7 @@ def test_a_format_made_to_be_slow_or_too_fine_gives_the_stored_value() -> None:
 
 
 def test_a_long_column_of_single_cells_heads_no_row_with_all_of_itself() -> None:
-    """Each such cell used to carry all above it: 900 kB took a minute and as much memory as its square."""
+    """Each such cell used to carry all those above it: 900 kB took a minute and quadratic memory."""
     listed = "".join(f"label {n}\n" for n in range(2_000))
     document = read(f"name,paid\nAnn,5\n{listed}Bob,7\n", "a.csv")
     last = document.tables[0].rows[-1]

@@ -45,7 +45,7 @@ def papers(**texts: str) -> dict[str, Document]:
 def found(
     documents: dict[str, Document], given: list[tuple[str, str]] | None = None
 ) -> tuple[dict[str, tuple[Standing, str, str]], list[str]]:
-    """What is superseded for good: its words -> why, from when, by what; and the notes."""
+    """What is finally superseded: its words -> why, from when, by what; and the notes."""
     all_, notes = resolve([stated(one) for one in documents.values()], given or [], documents.__getitem__)
     told = {
         _words(documents, one): (one.standing, one.from_date, one.by)

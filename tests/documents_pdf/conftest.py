@@ -1,4 +1,4 @@
-"""A PDF written by hand, so that a test knows where every word stands."""
+"""A PDF written by hand, so that a test knows where every word is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTHS = {" ": 278, ".": 278, ",": 278, "-": 333, "(": 333, ")": 333, "$": 556, 
 
 
 def width(text: str, size: float) -> float:
-    """Advance of Helvetica, close enough to align columns: points."""
+    """Advance width in Helvetica, in points, close enough to align columns."""
     return sum(WIDTHS.get(letter, 556 if letter.isdigit() else 500) for letter in text) * size / 1000
 
 
@@ -51,7 +51,7 @@ class Pdf:
     trailer: str = ""
     box: str = "0 0 612 792"
     inherited: bool = False
-    """The box stands on the pages' common node, as fpdf2 and ReportLab write it."""
+    """The box is on the pages' parent node, as fpdf2 and ReportLab write it."""
 
     def page(self, extra: str = "") -> Sheet:
         self.pages.append(Sheet(extra=extra))
@@ -98,7 +98,7 @@ class Pdf:
 
 @pytest.fixture
 def pdf() -> Pdf:
-    """An empty PDF to be written."""
+    """An empty PDF to write to."""
     return Pdf()
 
 

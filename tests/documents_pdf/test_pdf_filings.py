@@ -27,7 +27,7 @@ def table(document: Document, title: str, label: str) -> Table:
 
 
 def test_the_income_statement(amazon: Document) -> None:
-    """Every year of "Total net sales" stands under its own head."""
+    """Every year of "Total net sales" is under its own head."""
     found = table(amazon, "CONSOLIDATED STATEMENTS OF OPERATIONS", "Total net sales")
     assert found.units == "in millions, except per share data"
     row = next(row for row in found.rows if row.label == "Total net sales")
@@ -62,7 +62,7 @@ def test_sections_hang_under_part_and_item(amazon: Document) -> None:
 
 
 def test_two_columns_of_a_bank(data: Path) -> None:
-    """A page of prose beside a table: the sentence stays whole, the table keeps its rows."""
+    """A page of prose next to a table: the sentence stays whole, the table keeps its rows."""
     import pypdfium2
 
     path = data / "financebench" / "pdfs" / "JPMORGAN_2021Q1_10Q.pdf"
@@ -76,7 +76,7 @@ def test_two_columns_of_a_bank(data: Path) -> None:
 
 
 class _Sink:
-    """What pypdfium2 saves into."""
+    """What pypdfium2 saves to."""
 
     def __init__(self) -> None:
         self.data = bytearray()

@@ -1,4 +1,4 @@
-"""Nothing is lost in silence: what is drawn is counted against what was read, what is left out is told."""
+"""Nothing is lost silently: drawn text is counted against text read, and omissions are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAIN = "Plain words for everybody."
     ],
 )
 def test_text_that_is_not_drawn_is_left_out(pdf: Any, before: str, after: str) -> None:
-    """Painted over, in the colour of its ground, clipped away: the renderer knows."""
+    """Painted over, in the background colour, or clipped away: the renderer knows."""
     sheet = pdf.page().say(50, 700, PLAIN)
     sheet.draw(before).draw(f"BT /F1 10 Tf 50 600 Td ({SECRET}) Tj ET").draw(after)
     document = pdf.read()
@@ -63,7 +63,7 @@ def test_running_lines_are_counted(pdf: Any) -> None:
 
 
 def test_what_is_filled_into_a_form_is_read() -> None:
-    """A field's value is drawn by every viewer and stands in no content stream."""
+    """A field's value is drawn by every viewer, yet is in no content stream."""
     canvas = pytest.importorskip("reportlab.pdfgen.canvas").Canvas(target := io.BytesIO())
     canvas.drawString(72, 700, "Name of the tenant:")
     canvas.acroForm.textfield(name="tenant", value="Ada Quince", x=200, y=690, width=200, height=24)

@@ -1,4 +1,4 @@
-"""Statements: rows, figures, column heads, units, titles and the labels that rows stand under."""
+"""Statements: rows, figures, column heads, units, titles and the labels above groups of rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def statement(pdf: Any) -> Document:
 
 
 def test_rows_are_one_line_with_tabs(pdf: Any) -> None:
-    """Dollar signs, brackets and percent signs are glued to their figure."""
+    """Dollar signs, brackets and percent signs stay attached to their figure."""
     text = statement(pdf).text
     assert "\nCash\t$4,059\t$1,696\n" in text
     assert "\nLoss (gain) on sales\t(1,250)\t86\n" in text
@@ -52,7 +52,7 @@ def test_rows_are_one_line_with_tabs(pdf: Any) -> None:
 
 
 def test_heads_units_and_title_are_found_and_not_injected(pdf: Any) -> None:
-    """The head that spans both columns joins each year; none of it is repeated in the text."""
+    """The head that spans both columns is joined to each year; none of it is repeated in the text."""
     document = statement(pdf)
     assert figures(document, "Cash") == {"December 31, 2018": "$4,059", "December 31, 2017": "$1,696"}
     table = document.tables[0]
@@ -101,7 +101,7 @@ def test_a_label_on_two_lines_is_one_row(pdf: Any) -> None:
 
 
 def test_dotted_leaders_separate_and_vanish(pdf: Any) -> None:
-    """Leaders say nothing: the label and the figure remain."""
+    """Leaders carry no meaning: the label and the figure remain."""
     sheet = pdf.page()
     for index, label in enumerate(["Subscription", "Product", "Services"]):
         y = 700 - 14 * index

@@ -1,4 +1,4 @@
-"""What a reader of the PDF reads: paragraphs, pages, columns, headings, and where each line stands."""
+"""What a reader of the PDF reads: paragraphs, pages, columns, headings, and the position of each line."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_each_line_has_its_box(pdf: Any) -> None:
 
 
 def test_pages_are_physical_and_a_sentence_over_the_border_is_joined(pdf: Any) -> None:
-    """Feet and page numbers do not stand inside the sentence; the border lies where the page turns."""
+    """Footers and page numbers do not end up inside the sentence; the border is at the page break."""
     for number in range(1, 6):
         sheet = pdf.page()
         sheet.say(50, 770, "Annual Report").say(300, 30, str(number + 2))
@@ -105,7 +105,7 @@ def test_two_columns_are_read_one_after_the_other(pdf: Any) -> None:
 
 
 def test_headings_make_a_path(pdf: Any) -> None:
-    """Filings' own words order the sections, whatever their type."""
+    """The filings' own wording orders the sections, whatever the typeface."""
     sheet = pdf.page()
     sheet.say(50, 760, "PART II", bold=True)
     sheet.say(50, 730, "Item 8. Financial Statements and Supplementary Data", bold=True)
@@ -124,13 +124,13 @@ def test_headings_make_a_path(pdf: Any) -> None:
 
 
 def test_a_double_space_after_a_full_stop_is_a_space(pdf: Any) -> None:
-    """In typewriting and between even margins it is wider than many a gap between columns."""
+    """In typescript and justified text it is wider than many a gap between columns."""
     pdf.page().say(50, 700, "Rent is owed on the first day.  It is paid in advance.", raw="3 Tw")
     assert "first day. It is paid" in pdf.read().text
 
 
 def test_a_paragraph_of_two_lines_set_wide_apart_is_one(pdf: Any) -> None:
-    """The condition behind the line's end is part of the sentence."""
+    """The condition after the line break is part of the sentence."""
     sheet = pdf.page()
     for top in (740, 660):
         sheet.say(
@@ -141,7 +141,7 @@ def test_a_paragraph_of_two_lines_set_wide_apart_is_one(pdf: Any) -> None:
 
 
 def test_a_running_foot_does_not_part_a_paragraph_of_two_pages(pdf: Any) -> None:
-    """Its last printing stays: behind the text, not in it."""
+    """Its last occurrence stays: after the text, not in it."""
     for number in (1, 2):
         sheet = pdf.page()
         sheet.say(50, 740, "goes on over the page." if number > 1 else "It begins.").say(
@@ -163,7 +163,7 @@ def test_a_paragraph_goes_on_in_the_next_column(pdf: Any) -> None:
 
 
 def test_numbered_clauses_are_headings_by_their_numbers(pdf: Any) -> None:
-    """In the type of the text: alone on a line, counting on, with other lines below. Steps are none."""
+    """In body type: alone on a line, numbered in sequence, with lines below. Steps are not headings."""
     sheet = pdf.page()
     lines = ["6. Repairs", LONG, "to nobody else.", "7. Break clause", "7.1 Notice", LONG, "to nobody else."]
     lines += ["8. Costs", "What to do:", "1. Open the valve", "2. Close the valve", "3. Wait", "That is all."]
@@ -174,7 +174,7 @@ def test_numbered_clauses_are_headings_by_their_numbers(pdf: Any) -> None:
 
 
 def test_a_footnotes_number_does_not_join_the_figure(pdf: Any) -> None:
-    """12,345 with a raised 6 is not 123,456."""
+    """12,345 with a superscript 6 is not 123,456."""
     sheet = pdf.page()
     sheet.say(50, 700, "We sold 12,345").say(118, 704, "6", size=6).say(
         124, 700, "tons of paper in the year."
@@ -195,7 +195,7 @@ def test_marks_of_several_characters_do_not_join_the_figure(
 
 
 def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:
-    """The text is NFC as a whole, and the rectangles of what follows stay where it stands."""
+    """The text as a whole is NFC, and the rectangles of what follows stay in place."""
 
     def word(text: str, x0: float, x1: float, base: float, *, spaced: bool = True, size: float = 10) -> Word:
         return Word(text, x0, x1, base, size, False, False, spaced, 0)
@@ -214,7 +214,7 @@ def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:
 
 
 def test_turned_pages_are_read_as_displayed(pdf: Any) -> None:
-    """A page turned by 90 degrees is wide, and its boxes are where the reader sees the words."""
+    """A page rotated by 90 degrees is wide, and its boxes are where the reader sees the words."""
     sheet = pdf.page(extra="/Rotate 90")
     sheet.draw("BT /F1 10 Tf 0 1 -1 0 100 50 Tm (Words that run up the unturned page.) Tj ET")
     document = pdf.read()
@@ -226,7 +226,7 @@ def test_turned_pages_are_read_as_displayed(pdf: Any) -> None:
 
 
 def test_the_crop_box_is_the_page(pdf: Any) -> None:
-    """Boxes are measured from the corner of what is displayed."""
+    """Boxes are measured from the corner of the displayed area."""
     pdf.page(extra="/CropBox [100 100 500 700]").say(150, 400, "Cropped on all sides.")
     document = pdf.read()
     assert (document.pages[0].width, document.pages[0].height) == (400, 600)
@@ -239,7 +239,7 @@ def test_the_crop_box_is_the_page(pdf: Any) -> None:
     [("0 0 595 842", 50, 810), ("0 0 842 595", 700, 300), ("-400 -400 195 442", -380, -350)],
 )
 def test_a_page_inherits_its_box(pdf: Any, box: str, x: int, y: int) -> None:
-    """Taken for US Letter, an A4 page would lose its top and a landscape page its right side."""
+    """If taken for US Letter, an A4 page would lose its top, and a landscape page its right side."""
     pdf.inherited, pdf.box = True, box
     pdf.page().say(x, y, "Read whole.")
     document = pdf.read()

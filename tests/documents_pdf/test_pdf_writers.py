@@ -1,4 +1,4 @@
-"""The lease of the benchmark, set by the programs that a Python environment has: what went in comes out."""
+"""The lease of the benchmark, set by the PDF writers in a Python environment: what went in comes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers made by hand, and a verifier whose every verdict a test writes down."""
+"""Handmade answers, and a verifier whose every verdict is set by the test."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def verdict(status: Status = Status.VERIFIED, failure: Failure | None = None) ->
 
 
 def citation(of: Passage, quote: str = "", **changes: Any) -> Citation:
-    """Of all of ``of``, or of the first place of ``quote`` in it."""
+    """A citation of all of ``of``, or of the first occurrence of ``quote`` in it."""
     chunk = of.chunk
     at = chunk.content.index(quote) if quote else 0
     quote = quote or chunk.content
@@ -112,7 +112,7 @@ class Scripted:
 
 @pytest.fixture
 def scripted() -> Callable[[Mapping[str, set[str]]], Verifier]:
-    """``scripted({"claim": {"a", "b"}})``: the claim is entailed by what holds all of these words."""
+    """``scripted({"claim": {"a", "b"}})``: the claim is entailed by any text with all of these words."""
 
     def make(needs: Mapping[str, set[str]]) -> Verifier:
         return Verifier(Scripted(lambda premise, text: needs[text] <= set(premise.split())))

@@ -1,4 +1,4 @@
-"""The GitHub Action, as far as it can be tried without GitHub: its shell steps, run as a runner would."""
+"""The GitHub Action, as far as it can be tested without GitHub: its shell steps, run as on a runner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RULE = "[[rule]]\n[rule.measures]\nright_outcome = {{ min = {} }}\n"
 
 
 class Runner:
-    """Runs the action's shell steps in a folder: inputs as they are handed in, outputs as they come out."""
+    """Runs the action's shell steps in a folder: inputs as given to it, outputs as it sets them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.told = folder, ""

@@ -1,4 +1,4 @@
-"""Intervals: the same every time, honest at the edges, over cases and not over their parts."""
+"""Intervals: reproducible, honest at the edges, over cases rather than their parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_unanimous_cases_have_the_exact_bounds() -> None:
 
 
 def test_parts_of_one_case_are_no_evidence_of_their_own() -> None:
-    """Ten cases of thirty equal citations are not three hundred citations."""
+    """Ten cases of thirty identical citations are not three hundred citations."""
     once = [[(float(i % 2),)] for i in range(10)]
     often = [[(float(i % 2),)] * 30 for i in range(10)]
     assert interval(once) == interval(often)

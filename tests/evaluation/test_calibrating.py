@@ -50,7 +50,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pairs_file(path: Path, right: int, wrong: int) -> Path:
-    """Claims in their source's words (each its own), and claims that the source does not make."""
+    """Claims in their source's words (each different), and claims that the source does not make."""
     names = ["".join(letters) for letters in itertools.product("klmnor", repeat=3)]
     lines: list[dict[str, object]] = []
     for name in names[:right]:
@@ -122,7 +122,7 @@ def test_a_whole_answer_has_the_score_of_its_weakest_claim(tmp_path: Path) -> No
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The word entailer in the place of the embedded one, for every home."""
+    """The word entailer in place of the embedded one, for every home."""
     monkeypatch.setattr("citewell.models.naming.entailer_named", lambda line: FakeEntailer())
 
 
@@ -153,7 +153,7 @@ def test_too_few_pairs_promise_nothing_and_say_so(home: Path, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("fake")
 def test_whoever_verifies_names_the_card_and_says_when_it_is_stale(home: Path, tmp_path: Path) -> None:
-    """Its threshold decides there too: answers from elsewhere, over HTTP, and what a run is judged by."""
+    """Its threshold also decides there: for outside answers, over HTTP, and in judging a run."""
     shutil.copytree(home, tmp_path / "home")
     home, cases, page = tmp_path / "home", tmp_path / "cases.jsonl", tmp_path / "page.html"
     assert run("--home", home, "calibrate", pairs_file(tmp_path / "p.jsonl", 70, 30)).exit_code == 0
@@ -165,7 +165,7 @@ def test_whoever_verifies_names_the_card_and_says_when_it_is_stale(home: Path, t
     (home / "citewell.toml").write_text('[confidence]\ncard = "card.json"\n')
     fresh = run("--home", home, "verify", "--jsonl", tmp_path / "line.jsonl")
     assert (card in fresh.stdout, STALE in fresh.output) == (True, False)
-    # A verdict depends on who judges: no index is opened, and no writer that has no key here.
+    # A verdict depends on the judge: no index is opened, nor a writer, which has no key here.
     keyless = home / "keyless"
     keyless.mkdir()
     shutil.copy(home / "card.json", keyless)
@@ -198,7 +198,7 @@ def test_whoever_verifies_names_the_card_and_says_when_it_is_stale(home: Path, t
 def test_borders_are_tried_on_the_claims_that_will_be_shown(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is promised of answers must be seen under the support threshold that will be in use."""
+    """What is promised about answers must be measured under the support threshold that will be in use."""
     tried: list[float] = []
 
     def rehearse(self: KnowledgeBase, question: str, **options: Any) -> AuditRecord:
@@ -220,7 +220,7 @@ def test_borders_are_tried_on_the_claims_that_will_be_shown(
 
 @pytest.mark.usefixtures("fake")
 def test_a_case_pasted_sixty_times_is_one_unit(home: Path, tmp_path: Path) -> None:
-    """Under ids of their own they would make every promise: what is known is one answer."""
+    """Under ids of their own they would make every promise: all that is known is one answer."""
     span = {"document": "papers/harbour.md", "quote": "opened in 1856 by the Bavarian railway"}
     case = {"question": "When was the harbour of Lindau opened?", "spans": [span]}
     cost = {"question": "What did the harbour cost?"}
@@ -250,7 +250,7 @@ def test_a_claim_pasted_is_one_unit_and_labels_that_differ_are_an_error(home: Pa
     card = read_card(tmp_path / "card.json")
     entailed = next(made for made in card.promises if made.name == "entailed")
     assert (result.exit_code, entailed.outcome) == (3, Outcome.TOO_SMALL)
-    assert entailed.n == 1  # the first ten are of one group
+    assert entailed.n == 1  # the first ten are one group
     assert entailed.errors == 1
     assert "90 labelled claims were repeats" in result.stderr
 
@@ -301,9 +301,9 @@ def test_cases_make_a_card_for_the_whole_pass_that_new_documents_make_stale(tmp_
     }
     assert all(m.outcome in (Outcome.TOO_SMALL, Outcome.NOT_MEASURED) for m in card.promises)
     rows = {made.name: made for made in card.promises}
-    # The one chunk is evidence for the first question and none for the second; the first answer is right.
+    # The one chunk is evidence for the first question, not for the second; the first answer is right.
     assert (rows["relevance"].n, rows["answer"].n, rows["answer"].errors) == (1, 1, 0)
-    # That an answer is right does not say that what it claims is supported, nor the reverse.
+    # That an answer is right does not say that its claims are supported, nor the reverse.
     assert rows["entailed"].outcome is rows["verbatim"].outcome is Outcome.NOT_MEASURED
     assert "cases say which answers are right, not which claims are supported" in result.output
     with citewell.open(home) as kb:
@@ -334,7 +334,7 @@ def test_cases_make_a_card_for_the_whole_pass_that_new_documents_make_stale(tmp_
     (home / "card.json").write_text(edited)
     with pytest.raises(ConfigError, match="was edited"):
         citewell.open(home)
-    # A new card can still be made: the old one does not stand in the way.
+    # A new card can still be made: the old one does not prevent it.
     assert run("--home", home, "calibrate", cases).exit_code == 3
     assert citewell.open(home).card_state().state == "fresh"
 

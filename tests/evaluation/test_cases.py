@@ -1,4 +1,4 @@
-"""Case files: what is read, and what each kind of slip is told."""
+"""Case files: what is read, and the message for each kind of mistake."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_what_could_not_be_judged_is_unscored_not_wrong() -> None:
 
 
 def test_alce_leaves_an_answer_unscored_of_which_a_part_could_not_be_judged() -> None:
-    """One claim entailed and four unjudged are no recall of 1."""
+    """One claim entailed and four unjudged are not a recall of 1."""
     unjudged = ClaimSupport(whole=None, needed=(None,), spans=(None,))
     cases = answer(HELD, *[unjudged] * 4), answer(HELD, BARE)
     assert value("alce_recall", *cases) == (0.5, 1, 1)
@@ -99,7 +99,7 @@ def test_broken_citations_are_counted_and_named() -> None:
 
 
 def test_whether_an_unchecked_citation_is_misattributed_is_not_known() -> None:
-    """Its quote stands where it says, so it is neither fabricated nor spliced; the rest was not told."""
+    """Its quote is where it says, so it is neither fabricated nor spliced; the rest is unknown."""
     case = judged(
         seen=observed(
             claim("one", citation(A)),
@@ -114,7 +114,7 @@ def test_whether_an_unchecked_citation_is_misattributed_is_not_known() -> None:
 
 
 def test_a_sound_citation_beside_a_broken_one_is_not_broken() -> None:
-    """The claim's verdict, BROKEN, stands at all of its citations."""
+    """The claim's verdict, BROKEN, is on all of its citations."""
     beside = citation(A, verdict=verdict(Status.BROKEN, Failure.FABRICATED))
     case = judged(seen=observed(claim("one", beside, broken(Failure.FABRICATED), status=Status.BROKEN)))
     assert value("broken_citation_rate", case) == (0.5, 2, 0)
@@ -129,7 +129,7 @@ def test_the_gap_counts_claims_over_all_answers() -> None:
 
 
 def test_a_claim_that_could_not_be_checked_is_unscored_in_the_gap() -> None:
-    """One claim held and four unchecked are no gap of 0 with nothing missing."""
+    """One claim supported and four unchecked are not a gap of 0 with nothing missing."""
     unchecked = [claim(name, status=Status.UNCHECKED) for name in "bcde"]
     mostly = judged(seen=observed(claim("a"), *unchecked, gap=Measure(value=0.0, n=1, note="4 unchecked")))
     nothing = judged(seen=observed(*unchecked, gap=Measure(value=None, n=0, note="4 unchecked")))
@@ -161,7 +161,7 @@ def test_no_citation_supports_nothing_and_a_broken_one_takes_the_claim_with_it()
 
 
 def test_a_broken_citation_counts_in_alce_precision() -> None:
-    """Beside a claim with one sound citation of one: 1 of 3, not 1 of 1."""
+    """Next to a claim with one sound citation out of one: 1 of 3, not 1 of 1."""
     seen = observed(
         claim("The first was said.", citation(A)),
         claim("The second was said.", citation(B), broken()),
@@ -202,7 +202,7 @@ def test_withheld_claims_are_not_judged() -> None:
 
 
 def reference(cited: list[str], entails: object) -> tuple[float, float]:
-    """ALCE's own loop (`compute_autoais`) for an answer of one sentence, written again from its paper."""
+    """ALCE's own loop (`compute_autoais`) for an answer of one sentence, reimplemented from its paper."""
     joint = bool(cited) and entails(cited)  # type: ignore[operator]
     counted = 0
     if joint and len(cited) > 1:

@@ -1,4 +1,4 @@
-"""The page says of every measure what it is, in the order in which they are reported."""
+"""The page describes every measure, in the order in which they are reported."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Clock:
 
 
 def fill(home: Path, days: Sequence[Sequence[bool]], **options: object) -> None:
-    """One record for each value; oldest day first, the last one today. True abstains, with low confidence."""
+    """One record per value; oldest day first, the last one today. True abstains, with low confidence."""
     log = SqliteLog(home / "audit.sqlite", clock=Clock())
     number = int(str(options.pop("first", 0)))
     for back, values in enumerate(reversed(days)):
@@ -132,7 +132,7 @@ def test_a_mean_of_shares_is_between_none_and_all() -> None:
         assert found.low is not None
         assert found.high is not None
         assert 0.0 <= found.low < found.value < found.high <= 1.0
-    assert _summed("confidence", [0.3] * 3).low is None  # what does not vary tells nothing of its error
+    assert _summed("confidence", [0.3] * 3).low is None  # without variation its error is unknown
 
 
 def test_a_week_begins_on_monday_and_older_records_are_left_out(home: Path) -> None:
@@ -180,7 +180,7 @@ def test_only_auditors_see_it_and_only_what_they_may_see(home: Path) -> None:
         with pytest.raises(AccessError):
             drift(kb.as_(Caller(user="bob")))
         auditor = kb.as_(Caller(user="rita", roles=(Role.AUDITOR,)))
-        # Their documents are not in this home, so nobody but an admin may see the records.
+        # Their documents are not in this home, so only an admin may see the records.
         assert drift(auditor).records in (0, 30)
         with pytest.raises(UsageError):
             drift(kb, by="century")
@@ -275,7 +275,7 @@ def test_a_canary_that_finds_nothing_is_not_precise_and_another_file_is_another_
         metrics = {point.measure: point.value for point in drift_lately(kb).points}
     hit = points["canary_hit"]
     assert (hit.value, hit.n, hit.high) == (1.0, 1, 1.0)
-    assert hit.low == pytest.approx(0.025)  # one of one is no certainty
+    assert hit.low == pytest.approx(0.025)  # one out of one is not certainty
     assert metrics["canary_precision"] == 1.0
 
 

@@ -1,4 +1,4 @@
-"""What a run is held against: another run, and thresholds."""
+"""What a run is compared with: another run, and thresholds."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_sure_change_is_said_to_be_better_or_worse() -> None:
 
 @pytest.mark.parametrize(("differing", "says"), [(2, "undecided"), (5, "undecided"), (6, "better")])
 def test_few_cases_say_nothing_even_when_all_go_one_way(differing: int, says: str) -> None:
-    """Five coins fall on one side more often than 1 time in 20, however many cases stayed what they were."""
+    """Five coins land on one side more often than 1 time in 20, however many cases did not change."""
     same = [outcome(f"same {number}", True) for number in range(differing // 3)]
     before, after = (
         run(*same, *(outcome(str(number), right) for number in range(differing))) for right in (False, True)
@@ -209,7 +209,7 @@ def test_no_rule_that_applies_is_no_pass(tmp_path: Path) -> None:
 
 
 def test_a_run_of_which_cases_failed_passes_where_the_rule_allows_it(tmp_path: Path) -> None:
-    """One case of 100 scored, with 1.0: the other 99 raised."""
+    """One of 100 cases scored, with 1.0: the other 99 raised."""
     failed = tuple(outcome(f"f{number}", None, error="boom") for number in range(99))
     mostly = msgspec.structs.replace(MEASURED, cases=(outcome("a", True), *failed))
     path = tmp_path / "thresholds.toml"
@@ -228,7 +228,7 @@ def test_a_limit_that_is_no_number_is_not_kept(tmp_path: Path, limit: str) -> No
 
 
 def test_what_the_rule_lets_fail_may_be_unscored_too(tmp_path: Path) -> None:
-    """A failed case is unscored in every measure: who allows two of ten need not say so at each."""
+    """A failed case is unscored in every measure: allowing two of ten need not be repeated for each."""
     failed = (outcome("f1", None, error="boom"), outcome("f2", None, error="boom"))
     answered = tuple(outcome(str(number), True) for number in range(8))
     measures = (Result(name="alce_recall", value=1.0, n=8, unscored=2),)

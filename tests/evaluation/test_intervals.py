@@ -1,4 +1,4 @@
-"""Shares and their intervals, against tabled values."""
+"""Proportions and their intervals, against tabulated values."""
 
 from __future__ import annotations
 

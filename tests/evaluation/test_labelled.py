@@ -1,4 +1,4 @@
-"""Labelled claims are read in every shape that data sets have; what cannot be read is one clear error."""
+"""Labelled claims are read in every shape that data sets use; anything unreadable is one clear error."""
 
 from __future__ import annotations
 

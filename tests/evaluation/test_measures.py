@@ -1,4 +1,4 @@
-"""The other measures by hand: retrieval, answers, abstention, calibration, effort; the empty one of each."""
+"""The other measures by hand: retrieval, answers, abstention, calibration, effort; each on no cases, too."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_stands_behind_the_cut_counts_in_the_ideal_alone() -> None:
 
 
 def test_what_was_handed_on_says_how_deep_can_be_looked() -> None:
-    """A passage on rank 6 is not missed by a retrieval that was asked for 5."""
+    """A passage at rank 6 is not missed by a retrieval that was asked for 5."""
     five = judged(SPANNED, observed(top_k=5), hits=(True,) * 5, unfound=1)
     assert value("recall@5", five) == (pytest.approx(5 / 6), 1, 0)
     assert value("nDCG@5", five) == (1.0, 1, 0)
@@ -152,7 +152,7 @@ def test_answers_are_compared_without_their_marks() -> None:
 
 @pytest.mark.parametrize("name", ["exact_match", "f1", "contains_expected", "numeric_match"])
 def test_a_refused_answer_says_nothing_of_what_was_expected(name: str) -> None:
-    """1 right and 3 refused are no 1.0: as in SQuAD 2.0, whatever words the refusal is made of."""
+    """1 right and 3 refused are not 1.0: as in SQuAD 2.0, whatever the wording of the refusal."""
     said = judged(ANSWERABLE, observed(text="seven"))
     refused = judged(ANSWERABLE, observed(text="Not seven, I cannot say.", answered=False))
     assert value(name, said, *[refused] * 3) == (0.25, 4, 0)
@@ -207,7 +207,7 @@ def test_aurc_by_hand() -> None:
 
 
 def test_an_answer_without_a_confidence_leaves_no_order_to_measure() -> None:
-    """Refusals have their place: 50 wrong answers of no known confidence are no perfect order."""
+    """Refusals have their place: 50 wrong answers of unknown confidence are not a perfect order."""
     wrong = [outcome(UNANSWERABLE, True, False)] * 50
     cases = [*wrong, *[outcome(UNANSWERABLE, False, True)] * 10]
     assert value("aurc", *cases) == (None, 0, 60)
@@ -296,7 +296,7 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
     assert repr(Latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
 
 
-# --- right ------------------------------------------------------------------------------------------
+# --- correctness ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

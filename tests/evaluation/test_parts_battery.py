@@ -1,4 +1,4 @@
-"""The battery of parts, links and beside-the-point claims fits itself, and its counts mean what they say."""
+"""The battery of parts, links and off-point claims is consistent, and its counts mean what they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin as a user's suite has it: another pytest, in a folder of its own."""
+"""The pytest plugin as used by a user's suite: another pytest, in its own folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def suite(folder: Path, code: str, *words: str) -> tuple[int, str]:
-    """Another process, as the plugin opens stores and models once a session."""
+    """Another process, as the plugin opens stores and models once per session."""
     (folder / "test_it.py").write_text(code)
     (folder / "cases.jsonl").write_text(CASES)
     options = ["-p", "pytest_citewell", "-p", "no:randomly", "-W", "error", "--strict-markers", "-q", *words]

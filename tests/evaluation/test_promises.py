@@ -1,4 +1,4 @@
-"""Thresholds with a certificate: the two numbers everybody should know, and what is promised of what."""
+"""Thresholds with a certificate: the two numbers everybody should know, and what is promised about what."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_lowest_threshold_that_keeps_the_promise_is_taken() -> None:
 
 
 def test_the_sequence_stops_at_the_first_threshold_that_fails() -> None:
-    """Later thresholds may look good again: they were not earned."""
+    """Later thresholds may look good again, but were not earned."""
     units = [unit(0.9, True)] * 120 + [unit(0.8, False)] * 30 + [unit(0.6, True)] * 300
     assert shown(units).threshold > 0.8
 
@@ -114,7 +114,7 @@ def test_so_few_errors_under_the_bound_have_a_chance_of_five_percent(errors: int
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1])
 def test_over_many_draws_the_promise_is_broken_no_more_often_than_it_says(alpha: float) -> None:
-    """True rates are known here: the share wrong at or over t, of scores uniform on [0, 1] whose chance of
+    """True rates are known here: the share wrong at or above t, for scores uniform on [0, 1] whose chance of
     being wrong is (1 - score) ** 2 / 2."""
     draw, broken, made = random.Random(5), 0, 0
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""A whole run on a small home and on recorded answers: the figures, what fails alone, what stays the same."""
+"""A whole run on a small home and on recorded answers: the figures, isolated failures, reproducibility."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_a_failing_case_is_unscored_and_the_others_go_on(kb: KnowledgeBase) -> N
     assert run.cases[1].right is True
     assert value(run, "coverage") == (1.0, 1, 1)
     assert run.cases[0].scores["coverage"].reason == run.cases[0].error
-    # What the documented `assert outcome.right, outcome.why` tells.
+    # What the documented `assert outcome.right, outcome.why` prints.
     assert run.cases[0].why == run.cases[0].error
 
 
@@ -236,7 +236,7 @@ def test_a_recorded_run_names_a_configuration_that_the_log_holds(kb: KnowledgeBa
 def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrieval(
     tmp_path: Path, source: Any
 ) -> None:
-    """The right passage under a number of its own is no miss, and citing it is no wrong answer."""
+    """The right passage under an id of its own is not a miss, and citing it is not a wrong answer."""
     spanned = msgspec.structs.replace(CASES[0], expected="")
     said = {"id": "who", "answer": "Nike was founded in 1964 by Bill Bowerman [1].", "sources": [source]}
     run = recorded(tmp_path, (spanned,), said)
@@ -246,7 +246,7 @@ def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrie
 
 
 def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:
-    """Both claims are in the source, and only one says where: ALCE's recall is one half, of none zero."""
+    """Both claims are in the source, one cites it: ALCE's recall is one half; without citations zero."""
     first, second = "Nike was founded in 1964 in Eugene.", "The lamp of the lighthouse is lit at dusk."
     half = {"id": "who", "answer": f"{first[:-1]} [1]. {second}", "sources": [first, second]}
     none = {"id": "revenue", "answer": first, "sources": [first]}
@@ -257,7 +257,7 @@ def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:
     assert sorted(found["who"]["citation_recall"]) == [(0.0,), (1.0,)]
     assert found["revenue"]["alce_recall"] == found["revenue"]["alce_precision"] == ((0.0,),)
     assert found["revenue"]["citation_precision"] == ()
-    assert found["revenue"]["hallucination_gap"] == ((0.0,),)  # it is supported, though nobody said by what
+    assert found["revenue"]["hallucination_gap"] == ((0.0,),)  # it is supported, although uncited
 
 
 @pytest.mark.parametrize(

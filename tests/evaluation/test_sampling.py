@@ -1,4 +1,4 @@
-"""Spot checks: what is drawn, what is hidden, and what people's words come to."""
+"""Spot checks: what is drawn, what is hidden, and what people's judgements amount to."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(*words: object, typed: str = ""):  # type: ignore[no-untyped-def]
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two answers by different people, and one that an evaluation asked for."""
+    """Two answers to different questions, and one that an evaluation asked for."""
     folder = tmp_path_factory.mktemp("sampling")
     (folder / "papers").mkdir()
     (folder / "papers" / "harbour.md").write_text(HARBOUR)
@@ -64,7 +64,7 @@ def kb(home: Path, tmp_path: Path):  # type: ignore[no-untyped-def]
 
 
 def doubted(kb: KnowledgeBase, question: str) -> AuditRecord:
-    """A record whose claim the verifier did not verify, sealed beside the others."""
+    """A record whose claim the verifier did not verify, sealed next to the others."""
     record = next(
         r for r in kb.audit.queries.every(query()) if r.user_query == question and r.user == "alice"
     )
@@ -132,7 +132,7 @@ def test_labels_are_sealed_and_the_last_word_of_a_person_counts(kb: KnowledgeBas
     record_label(kb, found.sample_id, item, "supported", by="rita")
     told = agreement(kb)
     assert (told.n, told.unscored, told.people, told.raw) == (1, 0, 1, 1.0)
-    assert told.kappa is None  # both only ever said yes: chance alone would agree
+    assert told.kappa is None  # both only said yes: chance alone would agree
     assert [info.judged for info in samples(kb)] == [1]
     assert kb.log.check().ok
 
@@ -153,14 +153,14 @@ def test_nothing_judged_is_not_measured(kb: KnowledgeBase) -> None:
 
 
 def test_cohens_kappa_by_hand() -> None:
-    """20 both, 5 verifier alone, 10 people alone, 15 neither: po .70, pe .50, kappa .40 (the textbook's)."""
+    """20 both, 5 verifier alone, 10 people alone, 15 neither: po .70, pe .50, kappa .40 (textbook case)."""
     kappa, raw = cohens_kappa([20, 5, 10, 15])
     assert raw == pytest.approx(0.70)
     assert kappa == pytest.approx(0.40)
     assert cohens_kappa([5, 0, 0, 5])[0] == 1.0
     assert cohens_kappa([0, 0, 0, 0]) == (None, None)
     assert cohens_kappa([7, 0, 0, 0]) == (None, 1.0)
-    assert cohens_kappa([6, 2, 0, 0]) == (None, 0.75)  # who always says yes cannot agree by more than chance
+    assert cohens_kappa([6, 2, 0, 0]) == (None, 0.75)  # always saying yes never beats chance
 
 
 def test_rare_strata_are_looked_at_and_common_ones_not_forgotten() -> None:
@@ -244,7 +244,7 @@ def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
 
 
 def test_each_sample_is_counted_by_itself(kb: KnowledgeBase) -> None:
-    """What was judged in another sample says nothing of how often this one would draw it."""
+    """Judgements in another sample do not say how often this one would draw the item."""
     first, again = draw(kb, n=10, seed=1), draw(kb, n=10, seed=2)
     for item in first.items:
         record_label(kb, first.sample_id, item.item_id, "supported")

@@ -1,4 +1,4 @@
-"""The four weights of the confidence: chosen on one half, kept by what the other half says, all by hand."""
+"""The four confidence weights: chosen on one half, confirmed on the other, all by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIGURED = {"retrieval": 0.3, "coverage": 0.2, "entailment": 0.4, "consistency
 
 
 def answer(key: str, right: bool, measured: Mapping[str, float]) -> Weighed:
-    """``measured``: the components that are; the others are not measured."""
+    """``measured``: the measured components; the others are not measured."""
     record = some_record(1)
     assert record.confidence_report is not None
     scores = {f"{name}_score": Measure(value=value, n=1) for name, value in measured.items()}
@@ -61,8 +61,8 @@ def test_overall_is_renormalised_over_what_was_measured() -> None:
 
 
 def test_the_weights_nearest_to_the_configured_ones_that_order_best() -> None:
-    """With a share w of retrieval, right answers have .2 + .7 w and wrong ones .8 - .2 w: right ones are over
-    wrong ones from w = 2/3 on. Of the tenths that is .7 to 1, all of AUROC 1, and .7 is nearest to the
+    """With a share w of retrieval, right answers score .2 + .7 w and wrong ones .8 - .2 w: right ones are
+    above wrong ones from w = 2/3. In tenths that is .7 to 1, all with AUROC 1, and .7 is nearest to the
     configured 3/7. What was never measured keeps its .3 of the whole, so retrieval gets .7 * .7."""
     made, rest = weigh(answers(LEAST, RIGHT, WRONG), CONFIGURED)
     assert made.outcome is Outcome.HOLDS
@@ -71,11 +71,11 @@ def test_the_weights_nearest_to_the_configured_ones_that_order_best() -> None:
     )
     assert (made.configured, made.found) == (0.0, 1.0)
     assert (made.n, made.right) == (4 * LEAST, 2 * LEAST)
-    assert {one.key for one in rest} == set(keys(1, 2 * LEAST))  # who chose has no say in the borders
+    assert {one.key for one in rest} == set(keys(1, 2 * LEAST))  # the choosing half has no say in the borders
 
 
 def test_what_the_other_half_does_not_bear_out_changes_nothing() -> None:
-    """On the half that tests it is the other way round: AUROC falls from the configured weights' 1 to 0."""
+    """On the testing half it is the reverse: AUROC falls from 1 with the configured weights to 0."""
     asked = answers(
         LEAST,
         RIGHT,

@@ -60,7 +60,7 @@ def test_what_was_not_measured_is_a_gap_and_a_word_never_zero() -> None:
 
 def test_a_value_stands_at_its_place() -> None:
     plot = charts.line("t", {"a": [Point("1", 0.0), Point("2", 1.0)]})
-    # The frame of the plot: 46 to 428 across, 210 (nothing) to 10 (all) upwards.
+    # The plot frame: x from 46 to 428, y from 210 (nothing) up to 10 (all).
     assert 'points="46.0,210.0 428.0,10.0"' in plot
     parts = html.fragment_fromstring(charts.shares("t", ["a", "b"], [Share("x", (1, 3))])).xpath("//td//rect")
     assert [(part.get("x"), part.get("width")) for part in parts] == [("0.0", "59.0"), ("60.0", "179.0")]

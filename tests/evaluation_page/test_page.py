@@ -1,4 +1,4 @@
-"""The report page shows all that a run holds, lets nothing in it act, and needs nothing but itself."""
+"""The report page shows everything in a run, lets nothing in it act, and is self-contained."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nothing_in_a_run_becomes_markup(run_with: Make) -> None:
     assert not tree.xpath("//script | //img | //iframe | //link | //*[@onerror]")
     assert len(tree.xpath("//style")) == 1
     assert "49" not in words(page)
-    # Every text of the plain page has the attack beside it, so nothing was left out instead of escaped.
+    # Every text of the plain page has the attack appended, so nothing was omitted instead of escaped.
     assert words(page).count("{{ 7*7 }}") >= 50
 
 

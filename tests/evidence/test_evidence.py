@@ -1,4 +1,4 @@
-"""What is stored stays, reads back as it was, and tells when it was changed."""
+"""Documents stay stored, read back unchanged, and reveal any change."""
 
 from __future__ import annotations
 

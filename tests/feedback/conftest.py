@@ -1,4 +1,4 @@
-"""A home of signals without models: a log, its tables for questions, traces, and the store beside them."""
+"""A home of signals without models: a log, its query tables, traces, and the feedback store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from citewell.models.fake import HashEmbedder
 
 
 class Clock:
-    """Stands still until it is told to go on."""
+    """Fixed until it is moved forward."""
 
     def __init__(self) -> None:
         self.time = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ class Clock:
 
 
 class Desk:
-    """What :class:`Intake` works on, and answers to speak about."""
+    """What :class:`Intake` works on, and answers to give feedback on."""
 
     def __init__(self, folder: Path, database: Database) -> None:
         self.folder = folder
@@ -54,7 +54,7 @@ class Desk:
         self.intake = Intake(log=self.log, traces=self.traces, store=self.store, clock=self.clock)
 
     def answered(self, number: int, answer: str = "An answer.", **more: Any) -> AuditRecord:
-        """An answer in the log and its trace."""
+        """An answer in the log, and its trace."""
         record = some_record(number, **more)
         self.log.append(record)
         self.traces.put(
@@ -74,7 +74,7 @@ class Desk:
         return trace.flags
 
     def holds_bytes(self, text: str) -> list[str]:
-        """The files in which the words stand."""
+        """The files that contain the text."""
         return [
             path.name
             for path in sorted(self.folder.rglob("*"))
@@ -103,13 +103,13 @@ class Room(Desk):
         parts.__dict__["embedder"] = HashEmbedder()
 
     def document(self, document_id: str = "filings/a.pdf", text: str = TEXT) -> str:
-        """Stores a document; its version, to be cited."""
+        """Stores a document; returns its version, to be cited."""
         document = msgspec.structs.replace(caller_document(document_id, text), caller_supplied=False)
         self.parts.evidence.put(document)
         return document.version
 
     def turn(self, number: int, question: str, answer: str = "An answer.", **more: Any) -> AuditRecord:
-        """One turn of the session ``ses_1`` at this time, and what is noticed of it."""
+        """One turn of the session ``ses_1`` at this time, with its implicit signals."""
         more.setdefault("timestamp", written(self.clock.now()))
         record = self.answered(number, question=question, answer=answer, **more)
         self.parts.implicit.turn(record.session_id, record.request_id, record.user)

@@ -1,4 +1,4 @@
-"""Who may look at the queue, and what of it: an answer over a document they may not see is not there."""
+"""Who may see the queue, and what of it: an answer from a document they may not see is absent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.documents.text import caller_document
 
 @pytest.fixture
 def shared(room: Room) -> Room:
-    """One answer over an open document, one over a document of the board."""
+    """One answer from an open document, one from a document of the board."""
     for name, acl in (("open.txt", ()), ("board.txt", ("board",))):
         document = msgspec.structs.replace(caller_document(name, TEXT + name), acl=acl, caller_supplied=False)
         room.parts.evidence.put(document)

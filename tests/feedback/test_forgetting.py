@@ -1,4 +1,4 @@
-"""Erasure and retention reach what people said, what was decided, and the cases made of it."""
+"""Erasure and retention reach feedback, review decisions, and the cases made from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTION, BECAUSE, OPINION = "the merger with Borealis?", "Borealis is misspelt"
 
 @pytest.fixture
 def told(room: Room) -> Room:
-    """Alice asked, Alice and Bob spoke, Carol made a case and dismissed another."""
+    """Alice asked, Alice and Bob gave feedback, Carol made a case and dismissed another answer."""
     version = room.document()
     first = room.answered(1, version=version, question=QUESTION)
     second = room.answered(2, version=version, question=QUESTION)

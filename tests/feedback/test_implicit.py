@@ -1,4 +1,4 @@
-"""What is noticed of a session: on whose answer, within which time, and never at the cost of an answer."""
+"""Implicit signals of a session: on whose answer, within what time, and never at an answer's expense."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def test_cases_are_written_once_and_the_lines_of_others_stay(room: Room, tmp_pat
 
 
 def test_a_case_that_was_decided_anew_is_rewritten_where_it_stands(room: Room, tmp_path: Path) -> None:
-    """In a file that an editor began with a byte order mark, too; and only where it differs."""
+    """Also in a file that an editor began with a byte order mark; and only where it differs."""
     version, file, review = room.document(), tmp_path / "cases.jsonl", room.kb.review
     record = room.answered(1, version=version)
     review.accept(record.request_id, reviewer="carol", expected="2013")

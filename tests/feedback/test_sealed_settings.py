@@ -1,4 +1,4 @@
-"""The settings that something was done under are in the log before it, also those no answer depends on."""
+"""The log has the settings of an action before the action, including those no answer depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signal is sealed, kept once, raised as a flag and found by it; what it names must be there."""
+"""A signal is sealed, stored once, and raised as a flag to search by; what it names must exist."""
 
 from __future__ import annotations
 

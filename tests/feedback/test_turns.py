@@ -1,4 +1,4 @@
-"""What the next turn says of the answer before it: the rules, by their words."""
+"""What the next turn says about the previous answer: the rules, by wording."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _rephrased(first: str, then: str, *, cosine: float = 1.0) -> str | None:
         ("Who founded Nike?", "Who are the founders of Nike?", "similar"),
         ("capex 2022", "How much capex in 2022?", "similar"),
         ("What was capex?", "What was capex in 2022?", "similar"),
-        # The same frame with one thing exchanged asks for something else, however near its vector.
+        # The same frame with one part replaced asks something else, however close its vector.
         (ASKED, "What was capex in 2021?", None),
         ("What is the notice period for tenants?", "What is the notice period for landlords?", None),
         ("When was Nike founded?", "Who founded Nike?", None),

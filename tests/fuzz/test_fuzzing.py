@@ -1,4 +1,4 @@
-"""Sixty hostile inputs for each target; `python -m benchmarks.fuzzing` goes on for an hour."""
+"""Sixty hostile inputs per target; `python -m benchmarks.fuzzing` runs for an hour."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Sure:
 
 
 class Knows:
-    """A check that is sure of what holds ``words``, and of nothing else."""
+    """A check that is certain of any text with ``words``, and of nothing else."""
 
     maker = Maker(name="knows")
     border = least = 0.5

@@ -1,4 +1,4 @@
-"""The rule by which a measurement calls an answer correct: hand-made cases, the strict side first."""
+"""The rule by which a benchmark calls an answer correct: handmade cases, strict ones first."""
 
 from __future__ import annotations
 

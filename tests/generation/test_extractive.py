@@ -1,4 +1,4 @@
-"""The embedded writer quotes cells and sentences; what it works out from them it calls an inference."""
+"""The embedded writer quotes cells and sentences; what it computes from them it calls an inference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(writer: ExtractiveGenerator, question: str, *passages: Passage) -> Dra
 
 
 def exact(draft: Draft, *passages: Passage) -> None:
-    """Claims lie in the draft and quotes in their chunk, to the character."""
+    """Claims are exact spans of the draft, and quotes exact spans of their chunk."""
     by_id = {passage.chunk.chunk_id: passage.chunk for passage in passages}
     for claim in draft.claims:
         assert draft.text[claim.start : claim.end] == claim.text
@@ -388,7 +388,7 @@ LABELS = (
 VALUES = st.from_regex(r"\(?\$?\d{1,3}(,\d{3}){0,2}\)?", fullmatch=True)
 
 
-@settings(deadline=None, max_examples=25)  # each example is read by the model
+@settings(deadline=None, max_examples=25)  # the model reads each example
 @given(
     rows=st.lists(st.tuples(LABELS, st.lists(VALUES, min_size=1, max_size=3)), min_size=1, max_size=6),
     base=st.integers(min_value=0, max_value=10_000),

@@ -142,7 +142,7 @@ def test_what_no_retry_helps_is_not_tried_again(play: Play_, passages: Any, line
 @pytest.mark.parametrize("line", LINES)
 def test_a_stall_ends_in_time(play: Play_, passages: Any, line: str) -> None:
     play(lambda asked, before: Reply(HONEST, stall_s=3.0 if before else 0.0))
-    write(line, passages)  # the SDK is loaded: that is not what is timed
+    write(line, passages)  # load the SDK first, so that it is not timed
     began = time.perf_counter()
     with pytest.raises(GeneratorError, match=r"within 0\.3 s|timed out"):
         write(line, passages, Writer(timeout_s=0.3, retries=0))

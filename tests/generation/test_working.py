@@ -1,4 +1,4 @@
-"""Nothing is worked out of cells that are not, beyond doubt, the named item in the named period."""
+"""Only cells that are beyond doubt the named item in the named period are used to compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What language models write, read back: evidence before claims in every form, markers never shown."""
+"""Parsing what language models write: evidence before claims in every form, markers never shown."""
 
 from __future__ import annotations
 

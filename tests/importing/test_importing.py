@@ -1,4 +1,4 @@
-"""Other people's data sets become cases and answers that our own commands read."""
+"""Third-party data sets become cases and answers that our own commands read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence owns the words: what somebody writes into the index is never quoted, and a check names it."""
+"""Evidence owns the text: words written into the index are never quoted, and a check names them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
 
 
 def rewrite(kb: KnowledgeBase, **fields: object) -> None:
-    """The row of the bridge as somebody with the files of the index could leave it."""
+    """Rewrites the bridge's row, as somebody with access to the index files could."""
     parts = kb._parts
     chunk = _bridge(kb)
     index = parts.index
@@ -168,7 +168,7 @@ def test_an_index_that_is_gone_or_cannot_be_read_is_no_pass(
 
 
 def test_a_passage_hidden_by_its_vectors_is_named(kb: KnowledgeBase) -> None:
-    """They are sealed when they are made: another processor would make others."""
+    """They are sealed when they are computed: another processor would compute others."""
     parts, bridge = kb._parts, _bridge(kb).document_id
     parts.index.write(parts.index.rows_of("tower.md"))
     kb.share(bridge, ["board"])

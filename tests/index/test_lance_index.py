@@ -1,4 +1,4 @@
-"""The index keeps chunks exactly, shows only what was published and never what a filter hides."""
+"""The index keeps chunks exactly, and shows only what was published and never what a filter hides."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_a_filter_never_leaks_and_never_loses(
     hits = shared.snapshot().search(view, "common matter", vector, limit, where)
     assert all(allowed(hit.chunk) for hit in hits)
     assert len(hits) == min(limit, sum(allowed(hit.chunk) for hit in every))
-    if view != BM25:  # BM25 weighs words by what may be seen
+    if view != BM25:  # BM25 weights depend on what may be seen
         assert [hit.chunk for hit in hits] == [hit.chunk for hit in every if allowed(hit.chunk)][:limit]
 
 

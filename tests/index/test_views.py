@@ -1,4 +1,4 @@
-"""What is embedded of a chunk: itself, an extract, its names and numbers."""
+"""What is embedded for a chunk: itself, an extract, its names and numbers."""
 
 from __future__ import annotations
 

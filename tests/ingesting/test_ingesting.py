@@ -1,4 +1,4 @@
-"""A folder is brought in once, kept up to date, and survives whatever interrupts it."""
+"""A folder is ingested once, kept up to date, and survives any interruption."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = Chunking(min_tokens=5, target_tokens=20, max_tokens=60)
 
 
 class Home:
-    """A knowledge base with a fake embedder; opened again for each ingest, as a new process would."""
+    """A knowledge base with a fake embedder; reopened for each ingest, as in a new process."""
 
     def __init__(self, path: Path, worker: ParsingWorker) -> None:
         self.path, self.worker = path, worker
@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_read_withdraws_nothing(
 
 
 def _failing(known: Any, folder: Path, name: str, reason: int) -> Any:
-    """``known``, but nothing in ``folder`` can be looked at."""
+    """``known``, except that everything in ``folder`` raises ``OSError(reason)``."""
 
     def wrapped(path: Any = ".", *args: Any, **options: Any) -> Any:
         if isinstance(path, str | Path) and (
@@ -324,7 +324,7 @@ def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_name
     assert statuses(home.ingest(folder / "yields.json", document_id="papers/yields.json")) == {
         "papers/yields.json": "added"
     }
-    # Once it is a document it stays one.
+    # Once a document, it remains one.
     (folder / "yields.json").write_text('{"plums": [5]}')
     assert statuses(home.ingest(folder))["papers/yields.json"] == "updated"
     (folder / "pears.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(90))

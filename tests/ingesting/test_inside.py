@@ -1,4 +1,4 @@
-"""What is attached to a mail or packed in an archive comes and goes with it."""
+"""Mail attachments and archive members come and go with their container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapters against the real frameworks; each part is skipped where its framework is not installed."""
+"""The adapters against the real frameworks; each test is skipped if its framework is not installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kb(tmp_path: Path) -> Any:
 
 
 def quoted(kb: Any, text: str, about: dict[str, Any]) -> bool:
-    """Whether the document has the text at its place."""
+    """Whether the document has the text at the given position."""
     document = kb.document(about["document_id"], about["document_version"])
     return bool(document.text[about["start"] : about["end"]] == text)
 

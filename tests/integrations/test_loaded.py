@@ -1,4 +1,4 @@
-"""Documents of other frameworks' loaders, by the members that they all have."""
+"""Documents from other frameworks' loaders, by the attributes they all have."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_documents_come_in_with_their_metadata_and_change_with_their_source(tmp_
         assert document.title is not None
         assert document.published_at is not None
         assert (document.title.value, document.published_at.value) == ("The bridge", "2026-03-01")
-        # Its access list holds.
+        # Its access list applies.
         assert (
             kb.search("When did the bridge open?", groups=["other"], document=None)[0].chunk.document_id
             != bridge

@@ -1,4 +1,4 @@
-"""Whatever text comes through a public door, the work grows with its length and not with the square."""
+"""Whatever text enters through a public function, work grows linearly with its length, not quadratically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.linear_time import DOORS
 
 from citewell.core.errors import CitewellError
 
-GROWTH = 8  # four times the text: linear work grows by 4, the square by 16
+GROWTH = 8  # four times the text: linear work grows by 4, quadratic by 16
 SIZES = {
     "verify: the answer": 4_000,
     "verify: a source": 4_000,
@@ -27,15 +27,15 @@ SIZES = {
     "DOCX": 2_000,
     "XLSX": 2_000,
 }
-"""Characters of the smaller text, 20,000 where none are named: these take milliseconds a kilobyte."""
-NOTICED = 0.5  # seconds for the longer text: less is nobody's wait, and too short to time on a busy machine
+"""Characters of the smaller text, 20,000 unless listed: these take milliseconds per kilobyte."""
+NOTICED = 0.5  # seconds for the longer text: less goes unnoticed, and is too short to time on a busy machine
 PATIENCE = 6.0
 
 
 def seconds(door: Callable[[str], object], text: str) -> float:
-    """CPU-seconds of one call, ``PATIENCE`` when it would take longer."""
+    """CPU seconds of one call; ``PATIENCE`` if it would take longer."""
     former = signal.signal(signal.SIGVTALRM, _give_up)
-    gc.disable()  # what else the process holds is not the text's work
+    gc.disable()  # other objects in the process are not the text's work
     signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     started = time.process_time()
     try:
@@ -51,7 +51,7 @@ def seconds(door: Callable[[str], object], text: str) -> float:
 
 
 class _TooLongError(BaseException):
-    """No handler between here and the door takes it for one of its own."""
+    """A BaseException, so that no handler in between catches it."""
 
 
 def _give_up(*_: object) -> None:
@@ -59,13 +59,13 @@ def _give_up(*_: object) -> None:
 
 
 def slow(door: Callable[[str], object], small: int, large: int) -> list[str]:
-    door("Sales rose to 5 million in 2020.")  # what is loaded once is not the text's work
+    door("Sales rose to 5 million in 2020.")  # one-time loading is not the text's work
     found = []
     longer = shapes(large)
     for name, text in shapes(small).items():
         first = seconds(door, text)
         if first < NOTICED / 32:
-            continue  # even the square of it would not be noticed
+            continue  # even quadratic growth would go unnoticed
         second = seconds(door, longer[name])
         if second > max(NOTICED, GROWTH * first) or second >= PATIENCE:
             again = seconds(door, text), seconds(door, longer[name])

@@ -1,6 +1,6 @@
-"""No pattern of the package takes time that grows with the square of its text.
+"""No pattern of the package takes time quadratic in the length of its text.
 
-Every pattern is run as the code runs it: one that is only ever matched at a place is not searched with.
+Every pattern is run as the code runs it: one that is only ever matched at a position is not searched with.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ import citewell
 SMALL, LARGE = shapes(5_000), shapes(20_000)
 SCANS = {"search", "finditer", "findall", "sub", "subn", "split"}
 ANCHORED = {"match", "fullmatch"}
-NOTICED = 0.05  # CPU-seconds for 20 kB, below which no growth is told from noise
-GROWTH = 8  # four times the text: linear work grows by 4, the square by 16
-PATIENCE = 1.0  # CPU-seconds for one run: what is stopped then is slow
-WORTH_A_LOOK = 0.0007  # CPU-seconds for 5 kB: the cube reaches NOTICED from there
+NOTICED = 0.05  # CPU seconds for 20 kB, below which growth cannot be told from noise
+GROWTH = 8  # four times the text: linear work grows by 4, quadratic by 16
+PATIENCE = 1.0  # CPU seconds for one run: any run stopped then is slow
+WORTH_A_LOOK = 0.0007  # CPU seconds for 5 kB: cubic growth reaches NOTICED from there
 
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """All of the package; what needs a library that is not installed is left out."""
+    """All modules of the package, except those that need a library that is not installed."""
     found = []
     for info in pkgutil.walk_packages(citewell.__path__, "citewell."):
         if not info.name.endswith("__main__"):
@@ -70,7 +70,7 @@ def inside(value: object, depth: int = 4) -> Iterator[re.Pattern[str] | re.Patte
 
 @cache
 def uses() -> dict[tuple[str, str], set[str]]:
-    """How a module calls what a name stands for: methods, or "any" where it is handed on."""
+    """How a module calls what a name refers to: methods, or "any" where it is passed on."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module, tree in trees():
         called = set()
@@ -85,7 +85,7 @@ def uses() -> dict[tuple[str, str], set[str]]:
 
 
 def written_in_place() -> Iterator[tuple[str, str, re.Pattern[str] | re.Pattern[bytes]]]:
-    """``re.search(r"...", text)`` and its like: where, the method, the pattern."""
+    """``re.search(r"...", text)`` and the like: where, the method, the pattern."""
     for module, tree in trees():
         for node in ast.walk(tree):
             if (
@@ -107,7 +107,7 @@ def written_in_place() -> Iterator[tuple[str, str, re.Pattern[str] | re.Pattern[
 
 
 def every() -> dict[tuple[str, str], tuple[re.Pattern[str] | re.Pattern[bytes], set[str], set[str]]]:
-    """Each pattern once, with how it is run and where it stands."""
+    """Each pattern once, with how it is run and where it is."""
     found: dict[tuple[str, str], tuple[re.Pattern[str] | re.Pattern[bytes], set[str], set[str]]] = {}
     for module in modules():
         for name, value in vars(module).items():
@@ -128,7 +128,7 @@ def every() -> dict[tuple[str, str], tuple[re.Pattern[str] | re.Pattern[bytes], 
 
 
 def seconds(pattern: re.Pattern[str] | re.Pattern[bytes], ways: set[str], text: str) -> float:
-    """CPU-seconds of one run over ``text``, ``PATIENCE`` when it would take longer."""
+    """CPU seconds of one run over ``text``; ``PATIENCE`` if it would take longer."""
     given = text.encode() if isinstance(pattern.pattern, bytes) else text
     former = signal.signal(signal.SIGVTALRM, _give_up)
     signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
@@ -153,7 +153,7 @@ def _give_up(*_: object) -> None:
 
 
 def own_shapes(pattern: re.Pattern[str] | re.Pattern[bytes], size: int) -> Iterator[tuple[str, str]]:
-    """What begins as the pattern does: words that stand in it, and what may hold it up behind them."""
+    """Texts that begin as the pattern does: words from it, followed by what may slow it down."""
     written = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     words = re.findall(r"[A-Za-z]{3,}", re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", "", written))
     for word in list(dict.fromkeys(words))[:4]:
@@ -170,7 +170,7 @@ def slow_on(pattern: re.Pattern[str] | re.Pattern[bytes], ways: set[str]) -> Ite
         if small < WORTH_A_LOOK:
             continue
         large = PATIENCE if small > PATIENCE / 4 else seconds(pattern, ways, large_ones[name])
-        # Measured again before it is called slow: another process may have had the caches.
+        # Measured again before it is called slow: another process may have evicted the caches.
         if large == PATIENCE or (
             large > max(NOTICED, GROWTH * small) and seconds(pattern, ways, large_ones[name]) > NOTICED
         ):

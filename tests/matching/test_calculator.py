@@ -1,4 +1,4 @@
-"""The calculator is a part that can be taken out: one place names it."""
+"""The calculator is an optional part: it is named in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of one label are told apart by their other cells: a year, a quarter, a place."""
+"""Rows with the same label are told apart by their other cells: a year, a quarter, a place."""
 
 from __future__ import annotations
 

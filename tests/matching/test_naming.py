@@ -1,4 +1,4 @@
-"""A sentence that names another thing in the place of the asked one is not about it."""
+"""A sentence that names another thing in place of the one asked about is not about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an extractor points at becomes something that can be quoted: a sentence, a led-up line, a row."""
+"""What an extractor points at becomes something quotable: a sentence, a line with its lead-in, a row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTINGS = ["default", "meaning"]
 
 
 class Points:
-    """An extractor that is sure of one stretch of text, wherever it stands."""
+    """An extractor that is certain of one stretch of text, wherever it is."""
 
     maker = Maker(name="points")
 
@@ -151,7 +151,7 @@ def test_a_line_of_a_list_is_quoted_whole(pages) -> None:
     text = msgspec.structs.replace(on_a_page, chunk=msgspec.structs.replace(on_a_page.chunk, page=None))
     draft = asked("What does full do?", "everything the compiler knows", text)
     assert [claim.text for claim in draft.claims] == ["full: everything the compiler knows about names"]
-    # On a page such a line may be the torn half of a sentence.
+    # On a page, such a line may be half of a torn sentence.
     assert asked("What does full do?", "everything the compiler knows", on_a_page).claims == ()
 
 

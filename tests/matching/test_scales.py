@@ -1,4 +1,4 @@
-"""The scale of a table, in the spellings that reports have."""
+"""The scale of a table, in the spellings that reports use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded sentence encoder: unit vectors, the same bits in any company, nothing cut, changed files
+"""The embedded sentence encoder: unit vectors, the same bits in any batch, nothing cut, changed files
 refused."""
 
 from __future__ import annotations

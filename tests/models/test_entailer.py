@@ -1,4 +1,4 @@
-"""The embedded entailer: same bits whatever runs beside it, files checked, nothing cut in silence."""
+"""The embedded entailer: same bits whatever runs alongside, files checked, nothing cut silently."""
 
 from __future__ import annotations
 

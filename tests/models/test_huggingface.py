@@ -1,6 +1,6 @@
-"""Hugging Face models of every kind that we read, tiny ones made on the spot: no hub, no download.
+"""Hugging Face models of every supported kind, tiny ones made on the fly: no hub, no download.
 
-Needs torch and transformers, which the default install does not have: ``make extras`` brings them.
+Needs torch and transformers, which the default install lacks: ``make extras`` installs them.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def test_token_labels_count_the_worst_token_of_the_claim(
 
 
 def save_hhem(folder: Path, base: Path) -> Path:
-    """HHEM-2 as it is published: T5 weights, and the name of the base model that has the rest."""
+    """HHEM-2 as published: T5 weights, and the name of the base model that has the rest."""
     from safetensors.torch import save_file
 
     config = transformers.T5Config(
@@ -175,7 +175,7 @@ def save_hhem(folder: Path, base: Path) -> Path:
     save_tokenizer(base)
     model = transformers.T5ForTokenClassification(config)
     with torch.no_grad():
-        model.classifier.weight.zero_()  # random weights outweighed the bias now and then
+        model.classifier.weight.zero_()  # random weights sometimes outweighed the bias
         model.classifier.bias.copy_(torch.tensor([0.0, 8.0]))
     weights = {f"t5.{name}": tensor.clone().contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, folder / "model.safetensors")
@@ -195,7 +195,7 @@ def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> Non
 
 
 def save_answering_t5(folder: Path, answers: tuple[str, ...] = ("0", "1")) -> Path:
-    """A T5 whose first word is one of ``answers``, which of them depending on the text: MiniCheck-Flan-T5."""
+    """A T5 whose first word is one of ``answers``, depending on the text: MiniCheck-Flan-T5."""
     torch.manual_seed(0)
     words = [*WORDS, "0", "1", "predict", ":", "</s>"]
     save_tokenizer(folder, words, "$A </s>", "$A </s> $B </s>")
@@ -205,8 +205,8 @@ def save_answering_t5(folder: Path, answers: tuple[str, ...] = ("0", "1")) -> Pa
     )  # fmt: skip
     model = transformers.T5ForConditionalGeneration(config)
     with torch.no_grad():
-        model.shared.weight[0].fill_(30.0)  # the start of the answer outweighs the text, and all is constant
-        model.lm_head.weight = torch.nn.Parameter(torch.zeros(len(words), 16))  # Flan-T5's is its own, too
+        model.shared.weight[0].fill_(30.0)  # the start token, a constant, outweighs the text
+        model.lm_head.weight = torch.nn.Parameter(torch.zeros(len(words), 16))  # Flan-T5's is untied, too
         for answer in answers:
             model.lm_head.weight[words.index(answer)] = 1.0 + torch.randn(16) / 10
     model.save_pretrained(folder)
@@ -344,7 +344,7 @@ def test_what_is_not_loaded_is_not_pinned(tmp_path: Path) -> None:
 
 
 def test_a_model_whose_head_is_not_there_is_refused(tmp_path: Path) -> None:
-    """Transformers would draw it at random, and so its verdicts."""
+    """Transformers would initialise it at random, and its verdicts would be random, too."""
     from safetensors.torch import load_file, save_file
 
     folder = save(tmp_path, "SequenceClassification", ["entailment", "neutral", "contradiction"], 0)

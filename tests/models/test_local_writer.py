@@ -1,8 +1,7 @@
 """Quote-constrained decoding on a model with random weights: whatever it writes, every quote is in its
 source.
 
-Needs torch, transformers and llguidance, which the default install does not have: ``make extras`` brings
-them.
+Needs torch, transformers and llguidance, which the default install lacks: ``make extras`` installs them.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A GPT-2 of two thin layers with random weights and a byte-level tokenizer made of the texts."""
+    """A GPT-2 of two thin layers with random weights, and a byte-level tokenizer trained on the texts."""
     return random_model(tmp_path_factory.mktemp("model"), TEXTS)
 
 
@@ -139,7 +138,7 @@ def test_what_does_not_fit_is_an_error_not_a_cut(folder: Path) -> None:
 def test_a_judge_on_this_machine_is_held_to_its_rubric(folder: Path, pages: Any) -> None:
     judge = ModelGateJudge(language_model_named(f"local:{folder}", Writer()))
     verdict = judge.sufficient("When?", [pages.text(TEXTS[0])])
-    # Random weights may never close a string; then it is cut off, and that is no pass.
+    # Random weights may never close a string; then it is cut off, which is not a pass.
     assert verdict.verdict in set(Sufficiency)
     assert verdict.usage.completion > 0
     assert verdict.maker.hash.startswith("sha256:")

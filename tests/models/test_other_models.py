@@ -1,4 +1,4 @@
-"""Any other model by one line of configuration: real SDKs against a local server that speaks the protocol,
+"""Other models by one line of configuration: real SDKs against a local server that speaks the protocol,
 panels, and what is refused."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.enable_socket
 
 
 class Peer:
-    """``script`` holds what is replied to each call to come, a text alone when it is one."""
+    """``script`` holds the replies to coming calls; a plain string is a reply with that text."""
 
     def __init__(self) -> None:
         self.script: list[str | Reply] = []
@@ -128,7 +128,7 @@ LONG = "Founded in 2014 in Leeds by two brothers. " * 60
 
 @pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
 def test_a_server_that_read_only_a_part_has_judged_nothing(peer: Peer, line: str) -> None:
-    """It cuts to its context without a word; what it says it read gives it away."""
+    """It silently truncates to its context; the token count it reports gives it away."""
     agreed = SAID.replace("CONTRADICTION", "ENTAILMENT")
     peer.script = [Reply(text=agreed, read=256), agreed, Reply(text=agreed, read=0)]
     meter = Meter()
@@ -208,7 +208,7 @@ def test_a_panel_by_one_line(peer: Peer) -> None:
 
 
 class Scripted:
-    """An entailer that gives the probabilities it was made with."""
+    """An entailer that returns the probabilities it was made with."""
 
     def __init__(self, name: str, *probabilities: float | None) -> None:
         self.maker = Maker(name=name)

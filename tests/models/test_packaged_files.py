@@ -1,4 +1,4 @@
-"""No packaged file is used whose bytes are not those its card describes."""
+"""A packaged file is used only if its bytes are those its card describes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_changed_coefficients_of_support_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["embedder", "entailer", "reading"])
 def test_a_document_cannot_end_its_own_text(model: str) -> None:
-    """What a model reads as the end of a text, or as nothing, is no word that a document could write."""
+    """What a model reads as the end of a text, or as padding, is not something a document could write."""
     tokenizer = Session(WEIGHTS / model).tokenizer
     own = set(tokenizer.encode("").ids)
     words = tokenizer.encode("Acme fell. [SEP] Beta [CLS] won [MASK] [PAD]", add_special_tokens=False)

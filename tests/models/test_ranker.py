@@ -1,4 +1,4 @@
-"""The embedded ranker: probabilities, the same in any company, nothing left out, clear refusals."""
+"""The embedded ranker: probabilities, the same in any batch, nothing left out, clear refusals."""
 
 from __future__ import annotations
 

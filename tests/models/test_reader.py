@@ -1,5 +1,4 @@
-"""The embedded reader: spans are offsets, no answer is a probability, one run serves ranker and
-reader."""
+"""The embedded reader: spans are offsets, no answer is a probability, one run serves ranker and reader."""
 
 from __future__ import annotations
 
@@ -90,6 +89,6 @@ def test_a_memory_reads_each_pair_once_and_changes_nothing() -> None:
         QUESTION, [PASSAGE, FILLER, PASSAGE]
     )
     assert OnnxRanker(remembering).rank(QUESTION, [FILLER]) == OnnxRanker(model).rank(QUESTION, [FILLER])
-    reader.extract(QUESTION, ["one more"])  # pushes the oldest out
+    reader.extract(QUESTION, ["one more"])  # evicts the oldest
     reader.extract(QUESTION, [FILLER, PASSAGE])
     assert asked == [(PASSAGE, FILLER), ("one more",), (PASSAGE,)]

@@ -1,4 +1,4 @@
-"""What was judged once is not judged again; what could not be judged is."""
+"""What was judged once is not judged again, unless it could not be judged."""
 
 from __future__ import annotations
 

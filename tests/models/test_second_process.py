@@ -1,4 +1,4 @@
-"""Today or tomorrow, the same bits: what the models say here, another process says too."""
+"""The same bits every time: what the models return here, another process returns, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTION = "When was the bridge of the harbour opened?"
 
 
 def said() -> str:
-    """What each model says, every bit of every number in it."""
+    """What each model returns, every bit of every number."""
     return "\n".join(
         [
             OnnxEmbedder().embed(TEXTS).tobytes().hex(),

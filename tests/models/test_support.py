@@ -1,4 +1,4 @@
-"""Support: the entailer's word as a calibrated probability; 0.5 is the border."""
+"""Support: the entailer's score as a calibrated probability; 0.5 is the border."""
 
 from __future__ import annotations
 

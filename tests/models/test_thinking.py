@@ -1,4 +1,4 @@
-"""What a model thinks aloud is cut; what only speaks of thinking is not."""
+"""A model's thinking aloud is cut; text that only mentions thinking is not."""
 
 from __future__ import annotations
 

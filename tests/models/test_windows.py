@@ -131,7 +131,7 @@ def test_column_names_in_no_window_are_not_told_as_read() -> None:
 
 
 def test_another_process_cuts_alike() -> None:
-    """Words come out of a set in another order there, and what is added up of them may not tell."""
+    """Sets order words differently there, and sums over them must not show it."""
     again = (
         "from tests.models.test_windows import RULE, TERMS\n"
         "words = TERMS.split()\n"

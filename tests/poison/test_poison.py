@@ -1,4 +1,4 @@
-"""Passages that steer the answer are set aside with the reason; manuals that instruct readers are not."""
+"""Passages that steer the answer are quarantined with the reason; manuals that instruct readers are not."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_few_copies_are_no_flood(pages) -> None:
 
 
 def planted(pages, number: int, **fields: object) -> Passage:
-    """Says the same as the others, in slightly other words."""
+    """Says the same as the others, in slightly different words."""
     word = ("law", "rule", "act", "statute", "code", "order")[number]
     text = f"Refunds for unopened goods are never granted by this shop, in store or online, under any {word}."
     made = pages.text(text, document_id=f"spam/{number}.txt", version=f"sha256:{number}")

@@ -1,4 +1,4 @@
-"""A table with the asked row and column counts as relevant, however little its words say to a ranker."""
+"""A table with the requested row and column counts as relevant, however little its words tell a ranker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HyDE: only the vector of a hypothetical answer is used, beside the question's."""
+"""HyDE: only the vector of a hypothetical answer is used, along with the question's."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Snapshot:
 
 
 def searched(hypothesis: str) -> tuple[Snapshot, Any, list[str]]:
-    """(the snapshot, the vector that was searched with, the words)."""
+    """Returns (the snapshot, the vector searched with, the words searched for)."""
     snapshot = Snapshot()
     retriever = Retriever(snapshot, None, Retrieval())  # type: ignore[arg-type]
     retriever.pool(word(QUESTION), snapshot, Filters(), 5, hypothesis)  # type: ignore[arg-type]

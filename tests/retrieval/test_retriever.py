@@ -1,4 +1,4 @@
-"""A question finds its passages: best first, once each, only what its asker may see."""
+"""A question finds its passages: best first, once each, only those its asker may see."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_same_question_on_the_same_version_gives_the_same_passages(tmp_path:
 
 
 class Diluted(SharedWords):
-    """A ranker that is as sure as the asked words are dense, as one that reads a whole table at once."""
+    """A ranker that loses confidence in long passages, like one that reads a whole table at once."""
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
         shared = super().rank(question, passages)
@@ -325,7 +325,7 @@ def test_the_statement_with_the_asked_row_and_year_comes_first() -> None:
     assert rank_tables(wanted, [old, other, right]) == [("b.pdf", right.chunk_id)]
 
 
-# --- what came nearest ------------------------------------------------------------------------------
+# --- nearest sentences ------------------------------------------------------------------------------
 
 
 def test_a_refusal_names_the_sentences_that_came_nearest() -> None:

@@ -1,4 +1,4 @@
-"""A home of two short documents whose models are exact, instant stand-ins, and clients of its application."""
+"""A home of two short documents with exact, instant stub models, and clients of its application."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _share(question: str, text: str) -> float:
 
 
 class WordRanker:
-    """Sure where a passage has half the question's words."""
+    """Certain where a passage has half the question's words."""
 
     maker = Maker(name="fake/word-ranker", hash=hash_text("word-ranker"))
 
@@ -73,7 +73,7 @@ class WordRanker:
 
 
 class SentenceReader:
-    """The sentence that has most of the question's words."""
+    """The sentence with most of the question's words."""
 
     maker = Maker(name="fake/sentence-reader", hash=hash_text("sentence-reader"))
 
@@ -90,7 +90,7 @@ class SentenceReader:
 
 
 def with_stand_ins(kb: KnowledgeBase) -> KnowledgeBase:
-    """``kb`` with models that know words, so that a pass takes milliseconds."""
+    """``kb`` with word-based stub models, so that a pass takes milliseconds."""
     models = {
         "embedder": HashEmbedder(),
         "ranker": WordRanker(),
@@ -116,7 +116,7 @@ def filled(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Read in once; every test gets a copy."""
+    """Ingested once; every test gets a copy."""
     return filled(tmp_path_factory.mktemp("pattern"))
 
 
@@ -133,15 +133,14 @@ def kb(home: Path) -> Iterator[KnowledgeBase]:
 
 @pytest.fixture
 def client(kb: KnowledgeBase) -> Iterator[TestClient]:
-    """As the owner's browser or program would: over loopback, with no key ever made."""
+    """As the owner's browser or program would connect: over loopback, before any key was made."""
     with TestClient(create_app(kb), base_url=LOOPBACK, raise_server_exceptions=False) as found:
         yield found
 
 
 @contextmanager
 def listening(kb: KnowledgeBase, **options: Any) -> Iterator[str]:
-    """The address of a real server on loopback, with ``options`` of uvicorn's; give the test
-    ``enable_socket``."""
+    """The address of a real server on loopback, ``options`` being uvicorn's; tests need ``enable_socket``."""
     options = {"port": 0, "log_config": None, "access_log": False, "timeout_graceful_shutdown": 5, **options}
     server = uvicorn.Server(uvicorn.Config(create_app(kb), **options))
     thread = threading.Thread(target=server.run)
@@ -162,7 +161,7 @@ def address(kb: KnowledgeBase) -> Iterator[str]:
 
 
 class Keys:
-    """Makes keys in a home; ``keys("alice", Role.AUDITOR)`` are the headers of a new one."""
+    """Makes keys in a home; ``keys("alice", Role.AUDITOR)`` returns the headers with a new one."""
 
     def __init__(self, home: Path) -> None:
         self.store = ApiKeys(home)

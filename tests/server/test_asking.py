@@ -1,4 +1,4 @@
-"""Asking over HTTP: the answer, its record, the events of its making, and coming back to them."""
+"""Asking over HTTP: the answer, its record, its event stream, and reconnecting to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUESTION = "When did the bridge open?"
 
 
 def told(response: Response) -> list[tuple[str, str, Any]]:
-    """(kind, id, data) of each event."""
+    """Returns (kind, id, data) of each event."""
     found = re.findall(r"event: (\w+)\nid: (\S+)\ndata: (.*)\n\n", response.text)
     return [(kind, name, json.loads(data)) for kind, name, data in found]
 
@@ -77,7 +77,7 @@ def test_who_comes_back_hears_the_rest_and_nothing_twice(client: TestClient) -> 
     rest = client.get(where, headers={"Last-Event-ID": f"{request_id}:2"})
     assert told(rest) == events[2:]
     assert told(client.get(where, params={"after": 4})) == events[4:]
-    # A client that repeats its POST means the same question: nothing is asked anew.
+    # A client that repeats its POST means the same question: it is not asked again.
     size = client.app.state.kb.log.size()  # type: ignore[attr-defined]
     repeated = client.post(
         "/v1/ask", json={"question": QUESTION, "stream": True}, headers={"Last-Event-ID": f"{request_id}:3"}
@@ -109,7 +109,7 @@ def test_a_stream_tells_no_more_than_its_answer(client: TestClient, kb: Knowledg
     where = f"/v1/ask/{request_id}/events"
     assert told(client.get(where, headers=board)) == told(first)
     absent = client.get("/v1/ask/req_0/events", headers=plain)
-    # Another key of the same person, without the group; and then the document is shared away from both.
+    # Another key of the same person, without the group; then the document is unshared from both.
     repeated = {**plain, "Last-Event-ID": f"{request_id}:0"}
     for refused in (
         client.get(where, headers=plain),
@@ -127,7 +127,7 @@ def test_a_stream_in_the_making_is_for_its_askers_groups(client: TestClient, key
         request_id, Caller(user="alice", groups=("board",))
     )
     stream.fail(Details(title="so far", status=500))
-    stream.end()  # and nothing is sealed
+    stream.end()  # with nothing sealed
     where = f"/v1/ask/{request_id}/events"
     for heard in (keys("alice", groups=["staff", "board"]), keys("alice", Role.ADMIN)):
         assert "so far" in client.get(where, headers=heard).text
@@ -136,7 +136,7 @@ def test_a_stream_in_the_making_is_for_its_askers_groups(client: TestClient, key
 
 
 class Changeable:
-    """Writes a claim of its own invention, is heard, and takes it back; then quotes."""
+    """Streams an invented claim, withdraws it, then quotes."""
 
     maker = Maker(name="fake/changeable", hash="sha256:changeable", prompt_hash="sha256:p")
 
@@ -214,7 +214,7 @@ def test_an_error_is_a_problem_without_a_word_of_the_question(
     streamed = client.post("/v1/ask", json={"question": QUESTION, "stream": True})
     assert "event: error" in streamed.text
     assert "bridge" not in streamed.text
-    # Both are on record, and the failing stage is named.
+    # Both are on record, with the failing stage named.
     records = client.get("/v1/audit", params={"decision": "ERROR"}).json()["records"]
     assert {record["failure_reason"] for record in records} == {"retrieval_failed"}
     assert len(records) == 2

@@ -90,7 +90,7 @@ def test_turns_of_a_conversation_are_one_session(client: openai.OpenAI, kb: Know
 
 
 def ask(client: openai.OpenAI, *turns: str, answers: str = "In 1932.", model: str = "citewell") -> Any:
-    """The last of ``turns`` is asked, the others were before it."""
+    """Asks the last of ``turns``, with the others as history."""
     said: list[Any] = [{"role": "system", "content": "Be brief."}]
     for turn in turns:
         said += [{"role": "user", "content": turn}, {"role": "assistant", "content": answers}]
@@ -110,7 +110,7 @@ def test_two_chats_with_the_same_opening_are_two_sessions(client: openai.OpenAI,
     one, other = ask(client, OPENING), ask(client, OPENING)
     assert one["session_id"] != other["session_id"]
     assert kb.parts.feedback.of(one["request_id"]) == ()
-    # They take different ways, and each stays itself.
+    # They diverge, and each remains its own session.
     first, second = ask(client, OPENING, NEXT), ask(client, OPENING, LIT)
     assert {first["session_id"], second["session_id"]} == {one["session_id"], other["session_id"]}
     assert ask(client, OPENING, NEXT, THEN)["session_id"] == first["session_id"]

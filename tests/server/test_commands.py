@@ -1,4 +1,4 @@
-"""`citewell keys`, the refusals of `citewell serve`, and one whole pass by the shipped models."""
+"""`citewell keys`, the refusals of `citewell serve`, and one whole pass with the shipped models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever sends half a request and waits keeps nobody else out."""
+"""A client that sends half a request and waits blocks nobody else."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def address(kb: KnowledgeBase) -> Iterator[str]:
 
 @pytest.fixture
 def half(address: str) -> Iterator[Open]:
-    """A new connection on which so much was sent."""
+    """``half(data)``: a new connection on which only ``data`` was sent."""
     with ExitStack() as opened:
 
         def send(data: bytes) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The commands of docs/server.md, typed as they stand, against a server that answers."""
+"""The commands of docs/server.md, typed as printed, against a live server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents over HTTP: what is in, its text and pages; files that come in; what others may not see."""
+"""Documents over HTTP: the list, texts and pages; uploads; what others may not see."""
 
 from __future__ import annotations
 

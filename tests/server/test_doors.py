@@ -1,4 +1,4 @@
-"""Who is let in, under which name, from which page, how often, and with how much."""
+"""Access control: who, under which name, from which page, how often, and with how much."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ LOOPBACK = "http://127.0.0.1:8000"
 
 @contextmanager
 def serving(home: Path, *, local: bool = True, **settings: Any) -> Iterator[TestClient]:
-    """A client of ``home`` served with ``[server]`` so; no question is asked of it."""
+    """A client of ``home`` served with these ``[server]`` settings; no question is asked of it."""
     with open(home, config=Config(server=Server(**settings))) as kb:
         client = TestClient(create_app(kb, local=local), base_url=LOOPBACK, raise_server_exceptions=False)
         yield client
 
 
-# --- the owner at this machine ------------------------------------------------------------------------
+# --- the owner on this machine ------------------------------------------------------------------------
 
 
 def test_without_any_key_the_one_at_this_machine_is_the_owner(client: TestClient) -> None:
@@ -74,7 +74,7 @@ def test_a_key_closes_the_home_and_revoking_it_does_not_open_it(client: TestClie
 
 
 def test_a_home_whose_keys_are_gone_is_not_open(home: Path, keys: Any) -> None:
-    """A backup without ``access.sqlite``, or somebody who deleted it: the log knows that there were keys."""
+    """A backup without ``access.sqlite``, or a deleted one: the log knows that there were keys."""
     with closing(open(home)) as kb:
         made, _ = keys.store.create("alice", seal=lambda key: kb.log.seal_key(key, MADE))
         client = TestClient(create_app(kb), base_url=LOOPBACK)
@@ -235,7 +235,7 @@ def test_a_revocation_is_not_lost_to_a_use_at_the_same_moment(
     now = clock.now
 
     def meanwhile() -> datetime:
-        # The key was read and found in force; now somebody revokes it, and then its use is written.
+        # The key was read and found valid; now it is revoked, and only then is its use recorded.
         monkeypatch.setattr(clock, "now", now)
         command.revoke(made.key_id)
         return now()
@@ -305,7 +305,7 @@ def test_a_strangers_files_are_not_read_and_many_of_them_are_slowed_down(
     assert (
         client.get("/documents", headers={"accept": "text/html"}, follow_redirects=False).status_code == 303
     )
-    # A key that is not for the pages has nothing read there either.
+    # A key without the pages scope gets no upload read there, either.
     robot = keys("robot", Role.ADMIN, scopes=[Scope.ASK])
     assert client.post("/documents", files=file, headers=robot).status_code == 403
 
@@ -314,7 +314,7 @@ def test_a_strangers_files_are_not_read_and_many_of_them_are_slowed_down(
 
 
 def signed_in(client: TestClient, key: str) -> str:
-    """Signs in as a page would; the token for its forms."""
+    """Signs in as a page would; returns the token for its forms."""
     app: Any = client.app
 
     def login(request: Request) -> Response:
@@ -383,7 +383,7 @@ def test_a_key_without_the_scope_of_the_pages_opens_none(client: TestClient, key
     scraper = keys("prometheus", Role.ADMIN, scopes=[Scope.METRICS])
     for path in PAGES:
         assert client.get(path, headers=scraper).status_code == 403, path
-    csrf = signed_in(client, "")  # of a browser that nobody signed in with
+    csrf = signed_in(client, "")  # of a browser without a sign-in
     data = {"csrf": csrf, "id": "bridge.md", "question": "x"}
     for path in ("/documents/withdraw", "/"):
         assert client.post(path, data=data, headers=scraper).status_code == 403, path
@@ -410,7 +410,7 @@ def test_a_session_has_its_keys_other_scopes_too(client: TestClient, keys: Any) 
     assert client.get("/v1/audit/export").status_code == 200
 
 
-# --- how much -----------------------------------------------------------------------------------------
+# --- limits -------------------------------------------------------------------------------------------
 
 
 def test_a_caller_who_comes_too_often_is_told_when_to_come_again(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Words of a document in a chat: what would be a link or a picture is words."""
+"""Document text in a chat: anything that would be a link or an image stays text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many at once, clients that go away, and a document of the interface that holds: over a real socket."""
+"""Many clients at once, clients that hang up, and an API description that holds: over a real socket."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def records(kb: KnowledgeBase) -> int:
 
 @pytest.mark.slow
 def test_two_hundred_at_once_lose_nothing(home: Path) -> None:
-    # The default rate of one caller is for people; this is two hundred of them behind one name.
+    # The default rate limit per caller is for people; this is two hundred of them under one name.
     config = Config(server=Server(rate_per_minute=0))
     with with_stand_ins(open(home, config=config)) as kb, listening(kb) as address:
         ask_all(kb, address)
@@ -62,7 +62,7 @@ def ask_all(kb: KnowledgeBase, address: str) -> None:
 
 
 def wait_until_ready(address: str) -> None:
-    """Its models are loaded once, when it starts."""
+    """Models are loaded once, at startup."""
     deadline = time.monotonic() + 60
     while httpx.get(f"{address}/readyz").status_code != 200 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -142,7 +142,7 @@ The ferry was painted ![](https://evil/seen) in 1958 by <img src=https://evil/pi
 def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
     talk: Talk, kb: KnowledgeBase, tmp_path: Path
 ) -> None:
-    """What it takes from there can be asked for again, backslashes and all."""
+    """What it takes from a result can be passed back in, backslashes and all."""
     page = tmp_path / "page.txt"
     page.write_text(HOSTILE)
     name = "ferry ![](https:evil).txt"
@@ -169,7 +169,7 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
 
 
 def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase, tmp_path: Path) -> None:
-    """The row alone says nothing of a year: its heads and units belong to it."""
+    """The row alone names no year: its heads and units belong to it."""
     sales = tmp_path / "sales.csv"
     sales.write_text("Item,2018,2019\nNet sales,232,280\nCosts,139,165\n")
     kb.ingest(sales, document_id="sales.csv")

@@ -1,4 +1,4 @@
-"""What ``/metrics`` says of quality: read from the log, kept for a while, and no entry for it."""
+"""Quality in ``/metrics``: read from the log, cached for a while, and not logged itself."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tests.server.conftest import QUESTION
 
 def test_metrics_tell_how_quality_moves(client: TestClient) -> None:
     text = client.get("/metrics").text
-    assert "citewell_drift{" not in text  # nobody asked: nothing is measured, and nothing is said
+    assert "citewell_drift{" not in text  # no questions: nothing is measured or reported
     assert client.post("/v1/ask", json={"question": QUESTION}).status_code == 200
-    assert "citewell_drift{" not in client.get("/metrics").text  # still what was read a moment ago
+    assert "citewell_drift{" not in client.get("/metrics").text  # still cached
     site = client.app.state.site  # type: ignore[attr-defined]
     site.metrics.quality.read_again_at = 0.0
     before = site.kb.log.size()

@@ -1,4 +1,4 @@
-"""Bearer tokens of an issuer: a local one, and what is forged in its name."""
+"""Bearer tokens of an issuer: genuine ones from a local issuer, and forgeries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def jwk(key: Any, kid: str, algorithm: str) -> dict[str, Any]:
 
 
 class Double(HTTPServer):
-    """An issuer on loopback; ``asked`` are the paths that were fetched."""
+    """An issuer on loopback; ``asked`` lists the paths that were fetched."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -204,7 +204,7 @@ def test_an_issuer_that_is_away_is_asked_seldom_and_its_keys_are_believed_for_an
     away, asked, now = True, 0, now + 601
     for _ in range(5):
         assert door.caller(good)
-        with pytest.raises(IssuerError):  # whether it is forged cannot be known
+        with pytest.raises(IssuerError):  # it may or may not be forged
             door.caller(token(issuer, STRANGER, kid="r9"))
     assert asked == 1
     now += 31

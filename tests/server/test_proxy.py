@@ -37,7 +37,7 @@ KEY = "sk-live-0123456789"
 
 
 class Upstream:
-    """An API whose answers are set by the test; it remembers what it was sent."""
+    """An API whose answers are set by the test; it records what it was sent."""
 
     def __init__(self) -> None:
         self.answer: Callable[[Request], Any] = lambda request: JSONResponse({})
@@ -182,7 +182,7 @@ CLIENTS: list[openai.OpenAI | anthropic.Anthropic] = []
 
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
-    """The clients leave their connections to the collector."""
+    """Closes the connections that the clients would leave to the garbage collector."""
     yield
     while CLIENTS:
         CLIENTS.pop().close()
@@ -230,7 +230,7 @@ def test_an_answer_of_chat_completions_is_passed_on_annotated_and_sealed(
         document = kb.parts.evidence.get(citation.document_version, citation.document_id)
         assert document.text[citation.start : citation.end] == citation.quote
         assert document.caller_supplied
-        # The address of the record is a page.
+        # The record's address is a page.
         assert "1932" in httpx2.get(raw.headers["x-citewell-record"]).text
         assert kb.log.check().ok
         with pytest.raises(UsageError, match="another system"):
@@ -339,7 +339,7 @@ def test_a_false_answer_is_withheld_from_every_client(home: Path, upstream: Upst
             output = told.get_final_response().output_text
         assert "withheld" in output
         assert "in 1947" not in output
-        # What holds passes, under this policy too.
+        # Supported answers pass under this policy, too.
         upstream.answer = sse(chat_events(TRUE))
         text = "".join(chunk.choices[0].delta.content or "" for chunk in ask_chat(address, stream=True))
         assert text == TRUE

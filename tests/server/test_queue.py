@@ -1,4 +1,4 @@
-"""What waits takes turns, is turned away where it would wait too long, and is never begun for nobody."""
+"""Queued work is taken in turn, refused if it would wait too long, and never begun if nobody waits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def working(clock: Clock, seconds: float) -> Callable[[], None]:
 
 
 def held(work: Work) -> threading.Event:
-    """The one thread, kept busy until the event is set."""
+    """Keeps the only thread busy until the event is set."""
     gate, begun = threading.Event(), threading.Event()
     work.submit(lambda: (begun.set(), gate.wait()), "somebody")
     assert begun.wait(10)
@@ -51,13 +51,13 @@ def test_who_would_wait_too_long_is_told_at_once_and_when_to_come_again() -> Non
     work = Work(1, 100, max_wait_s=30, clock=clock)
     work.submit(working(clock, 10.0), "a").result(10)
     gate = held(work)
-    for _ in range(2):  # each ten seconds: they would begin after 10 and after 20, a third after 30
+    for _ in range(2):  # ten seconds each: they would begin after 10 and 20, a third after 30
         work.submit(gate.wait, "a")
     work.submit(gate.wait, "a")
     with pytest.raises(Busy) as caught:
         work.submit(gate.wait, "a")
     assert caught.value.after == pytest.approx(10.0)
-    # Somebody else's first question waits for one of theirs alone.
+    # Another caller's first question waits for only one of theirs.
     other = work.submit(lambda: "mine", "b")
     gate.set()
     assert other.result(10) == "mine"

@@ -1,4 +1,4 @@
-"""Clients that hang up, work that does not end, and health beside a large check: over a real socket."""
+"""Clients that hang up, work that does not end, and health during a large check: over a real socket."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_page_of_digits_is_answered_at_once(address: str) -> None:
 
 
 class _Slow(FakeEntailer):
-    """Half a second for each batch, and how many there were."""
+    """Takes half a second per batch, and counts the batches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ READS = ["/v1/audit", "/v1/audit/counts", "/v1/audit/counts?by=hour", "/v1/audit
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Every question to the log takes for ever, in one statement; set when one has ended after all."""
+    """Every log query runs forever, in one statement; the event is set when one has ended after all."""
     ended = threading.Event()
 
     def profiles(self: Finder, rows: Any, query: object) -> Any:

@@ -1,4 +1,4 @@
-"""What operators see: metrics, log lines, spans. None of them holds a word of a question or a document."""
+"""What operators see: metrics, log lines, spans. None contains a word of a question or a document."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_an_application_can_be_started_again(kb: KnowledgeBase) -> None:
 
 
 class Collector(HTTPServer):
-    """Takes spans over OTLP/HTTP, and keeps them."""
+    """Accepts spans over OTLP/HTTP, and keeps them."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

@@ -1,5 +1,5 @@
-"""Many workers of one home on PostgreSQL: whoever loses the line may come back to any of them, and each tells
-what all of them did."""
+"""Many workers of one home on PostgreSQL: a client that loses its connection may resume at any of them, and
+each reports what all of them did."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WAIT_S = 60.0
 
 
 class Slow:
-    """Is heard to say one thing, and goes on when it is let."""
+    """Streams one claim, and continues when released."""
 
     maker = Maker(name="fake/slow", hash="sha256:slow", prompt_hash="sha256:p")
 
@@ -65,7 +65,7 @@ class Slow:
 
 
 class Worker:
-    """One of them: its home, its writer, a client of its application."""
+    """One worker: its home, its writer, a client of its application."""
 
     def __init__(self, home: Path, url: str) -> None:
         self.kb = with_stand_ins(open(home, config=Config(audit=Audit(database=url))))
@@ -90,7 +90,7 @@ def workers(pattern: Path, tmp_path: Path, clean_server: str) -> Iterator[tuple[
 
 
 def told(response: Response) -> list[tuple[str, str, str]]:
-    """(kind, id, data) of each event."""
+    """Returns (kind, id, data) of each event."""
     return re.findall(r"event: (\w+)\nid: (\S+)\ndata: (.*)\n\n", response.text)
 
 
@@ -102,7 +102,7 @@ def until(true: Callable[[], object]) -> None:
 
 
 def begun(kb: KnowledgeBase) -> str:
-    """The request whose claim has been heard."""
+    """The request whose claim has been streamed."""
 
     def ids() -> list[tuple[str]]:
         with kb.parts.traces.database.reading() as rows:  # type: ignore[union-attr]
@@ -121,14 +121,14 @@ def test_a_stream_goes_on_in_another_worker(workers: tuple[Worker, Worker]) -> N
         whole = pool.submit(other.client.get, where)
         rest = pool.submit(other.client.post, "/v1/ask", json=BODY, headers=last)
         time.sleep(0.5)
-        assert not whole.done()  # it waits with the one that answers
+        assert not whole.done()  # it waits for the worker that answers
         one.writer.go_on.set()
         events = told(first.result(WAIT_S))
         assert [kind for kind, _, _ in events][-1] == "done"
         assert {"claim", "correction", "verdict"} <= {kind for kind, _, _ in events}
         assert told(whole.result(WAIT_S)) == events
         assert told(rest.result(WAIT_S)) == events[2:]
-    # Also when it is over, to a client that comes late; and nothing was asked twice.
+    # Also afterwards, for a late client; and nothing was asked twice.
     assert told(other.client.get(where, params={"after": 1})) == events[1:]
     assert other.kb.audit.counts(AuditQuery()).total == 1
 
@@ -170,7 +170,7 @@ def test_a_worker_that_died_is_not_waited_for(
     gone = told(other.client.get(where))
     assert [kind for kind, _, _ in gone] == ["error"]
     assert "has stopped" in gone[0][2]
-    assert other.client.get(where).status_code == 404  # no record, and nobody who works on one
+    assert other.client.get(where).status_code == 404  # no record, and nobody is working on one
 
 
 def test_a_worker_says_that_it_lives_while_it_thinks(
@@ -196,7 +196,7 @@ def test_what_is_over_or_forgotten_is_told_from_the_record_or_not_at_all(
     one.writer.go_on.set()
     request = one.client.post("/v1/ask", json=BODY).headers["x-request-id"]
     relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
-    relay.begin("req_" + "b" * 24, "owner", groups=None, keep_s=-1)  # the next question, long after
+    relay.begin("req_" + "b" * 24, "owner", groups=None, keep_s=-1)  # the next question, much later
     again = told(other.client.get(f"/v1/ask/{request}/events"))
     assert all(name.endswith("r") for _, name, _ in again)
     assert again[-1][0] == "done"
@@ -224,7 +224,7 @@ def test_a_database_that_cannot_take_the_events_does_not_fail_the_answer(
 @pytest.mark.slow
 @pytest.mark.enable_socket
 def test_each_of_several_workers_tells_what_all_did(clean_server: str, tmp_path: Path) -> None:
-    """The command itself; one of its processes is killed and comes back."""
+    """The real command; one of its processes is killed and restarted."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     (tmp_path / "home").mkdir()
@@ -244,7 +244,7 @@ def test_each_of_several_workers_tells_what_all_did(clean_server: str, tmp_path:
             return False
 
     def counted(name: str) -> float:
-        """As one of them tells it; each request comes over a line of its own."""
+        """As reported by one worker; each request uses a new connection."""
         text = httpx.get(f"{url}/metrics", timeout=30).text
         found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
         assert found, text

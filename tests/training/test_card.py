@@ -1,4 +1,4 @@
-"""A card's figures are of the weights beside it, or they are not there."""
+"""A card's figures belong to the weights it comes with, or are absent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training import measured
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model that was exported, measured and had its support fitted."""
+    """A model that was exported and measured, with its support fitted."""
     (tmp_path / "model.onnx").write_bytes(b"first weights")
     (tmp_path / "tokenizer.json").write_bytes(b"{}")
     (tmp_path / "support.json").write_bytes(b"{}")

@@ -1,4 +1,4 @@
-"""The judge's shipped weights are found whole: what is missing would begin a further round at random."""
+"""The judge's shipped weights load completely: any missing one would start a further round at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims made for training carry the label they earn: what copies may still be wrong."""
+"""Claims made for training have the right label; which copies may still be wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_owner_report_and_pronoun(passage: Passage) -> None:
     [
         ("is the ohio river bank still open", "The ohio river bank is still open."),
         ("was maria cortez arrested", "Maria cortez was arrested."),
-        ("is there a bridge", None),  # no opening of it stands in the text
+        ("is there a bridge", None),  # its opening words are not in the text
         ("who founded the bank", None),
     ],
 )

@@ -1,4 +1,4 @@
-"""A training run that was stopped goes on to the end it would have had, or not at all."""
+"""An interrupted training run resumes to the same result, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The written statements: of sets that may shape shipped weights, balanced, and of the texts they name."""
+"""The written statements: from sets that may shape shipped weights, balanced, about the texts they name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_only_sets_that_may_shape_shipped_weights() -> None:
 
 
 def test_words_alone_hardly_tell_true_from_untrue() -> None:
-    """Naive Bayes over a statement's words, without its excerpt, learnt on four lines of five, asked of a
-    fifth. As first written, before each was turned round, it reached an AUROC of .81."""
+    """Naive Bayes over a statement's words, without its excerpt, trained on four lines of five and tested on
+    the fifth. As first written, before each was reversed, it reached an AUROC of .81."""
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     asked: list[tuple[bool, set[str]]] = []
     for n, line in enumerate(LINES):

@@ -1,5 +1,4 @@
-"""Vendors' citations, in and out: shapes as the types of their SDKs have them, with the SDK where it is
-here."""
+"""Vendors' citations, in and out: shapes as their SDKs define them, checked with the SDK if installed."""
 
 from __future__ import annotations
 
@@ -287,7 +286,7 @@ def checked(found: Answered) -> Any:
 
 
 def sdk_models(vendor: str) -> Any:
-    """What the vendor's own SDK makes of a response; None where it is not installed."""
+    """What the vendor's own SDK makes of a response; None if it is not installed."""
     if vendor == "anthropic":
         from anthropic.types import Message
 
@@ -333,7 +332,7 @@ def test_citations_come_in_with_their_sources_and_places(vendor: str) -> None:
     for one in found.citations:
         words = found.text[one.answer_start : one.answer_end]
         about = "bridge" if texts[one.quote.source] == BRIDGE else "toll"
-        assert about in words or len(words) < 8  # a place, or a mark
+        assert about in words or len(words) < 8  # a position, or a marker
     report = checked(found)
     by_source = {claim.citations[0].document_id: claim for claim in report.claims if claim.citations}
     assert {texts[name] for name in by_source} == {BRIDGE, TOLL}
@@ -427,7 +426,7 @@ def test_a_malformed_response_is_a_usage_error_or_still_a_text(data: st.DataObje
     response = SHAPES[vendor].get("response", SHAPES[vendor])
     path = data.draw(st.sampled_from(places(response)))
     broken = mangled(response, path, data.draw(st.sampled_from([None, 7, "x", [], {}, [None], {"a": 1}, -1])))
-    with suppress(UsageError):  # anything else is a fault
+    with suppress(UsageError):  # any other error is a bug
         found = read(broken, vendor)
         assert all(one.answer_end <= len(found.text) for one in found.citations)
 

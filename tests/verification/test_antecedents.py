@@ -1,4 +1,4 @@
-"""A claim that leans on a named thing, and texts that say it of another."""
+"""A claim that refers to a named thing, and texts that say the same of another."""
 
 from __future__ import annotations
 

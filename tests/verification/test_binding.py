@@ -1,4 +1,4 @@
-"""The span that carries a claim: exact offsets, 3 to 30 tokens where the text allows."""
+"""The span that supports a claim: exact offsets, 3 to 30 tokens where the text allows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The packaged calibration belongs to the packaged entailer, or the probabilities it ships are not
-calibrated."""
+"""The packaged calibration belongs to the packaged entailer; otherwise its probabilities are uncalibrated."""
 
 from __future__ import annotations
 

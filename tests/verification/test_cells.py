@@ -99,7 +99,7 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
 @pytest.mark.parametrize(
     ("claim", "table"),
     [
-        # the row or column is named by half
+        # the row or column is only half named
         ("Sales were $3,000 million in 2021.", SALES),
         ("Tax was $8 million in 2021.", SALES),
         ("Loss from discontinued operations was $12 million in 2021.", SALES),
@@ -111,10 +111,10 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("Sales in 2021 were $5,120.", "\tThree months ended June 30, 2021\nSales\t5,120"),
         ("Sales were $5,120.", "\t2021\nSales\t5,120"),
         ("Loans from Beta to Acme were $5.", "Loans from Acme to Beta\t5"),
-        # another cell has the same place
+        # another cell has the same labels
         ("Sales were $5,120.", "Sales\t5,120\t4,800"),
         ("Sales were $9 in 2021.", "\t2021\nGermany\t\nSales\t9\nFrance\t\nSales\t7"),
-        # two values may have changed places
+        # two values may have been swapped
         ("Sales were $4,800 million in 2021 and $5,120 million in 2020.", SALES),
         # another sign, currency, unit or scale
         ("Net income was $312 million in 2020.", SALES),
@@ -137,7 +137,7 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("The weight of Drug A was 72 mg.", TRIAL),
         ("The time for Drug A high was 2.", TRIAL),
         ("The dose was 50 mg.", "\tDose (mg per day)\nDose\t50"),
-        # a scale that is not meant, or not understood
+        # a scale that does not apply, or is not understood
         ("Revenue was $900 in 2023.", "Results in $ million\n\t2023\nRevenue\t900"),
         ("Revenue was \u20ac900 in 2023.", "(EUR million)\t2023\nRevenue\t900"),
         ("Revenue was \u20ac900 in 2023.", "Mrd. EUR\t2023\nRevenue\t900"),
@@ -145,14 +145,13 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("Diluted was $5.61 million.", "($ in millions, except per share data)\nSales\t900\nDiluted\t5.61"),
         ("Stores in Germany were $120 million.", "\tRevenue ($m)\tStores\nGermany\t900\t120"),
         ("Germany was $4 thousand.", "Number of stores (in thousands)\nGermany\t4"),
-        # another year
-        # a count is no money
+        # a count is not money
         ("Smokers were $120 for men.", "Study population\n\tMen\tWomen\nSmokers\t120\t90"),
         ("Smokers were $120 for men.", "A grant of $5 was paid.\n\tMen\tWomen\nSmokers\t120\t90"),
         ("Phones were $900.", "Sales in units\nPhones\t900"),
         ("Europe was $21.", "share of total (%)\nEurope\t21"),
         ("The weight in Germany was $5.", "\tPrice ($)\tWeight\nGermany\t900\t5"),
-        # no statement, or one that leans on another
+        # not a statement, or one that refers to another
         ("Sales will be $5,120 million in 2021.", SALES),
         ("Sales could have been $5,120 million in 2021.", SALES),
         ("Were sales $5,120 million in 2021?", SALES),
@@ -232,7 +231,7 @@ def test_a_value_of_the_row_that_is_meant_is_not(claim: str) -> None:
 
 
 def _proven(claim: str, source: str) -> bool:
-    """By any passage of a text, or of a file where the source begins with its kind ("csv:", "md:")."""
+    """By any passage of a text, or of a file if the source begins with its kind ("csv:", "md:")."""
     kind, _, body = source.partition(":")
     if kind not in {"csv", "md"}:
         return proven_by_cells(claim, as_evidence(source)) is not None
@@ -251,7 +250,7 @@ PROFIT = "Pre-tax profit was $7 million in 2023."
 @pytest.mark.parametrize(
     ("claim", "source", "proven"),
     [
-        # a head over the years
+        # a head above the years
         (REVENUE, YEARS, True),
         (REVENUE, YEARS.replace("\t2023", "\tYear ended June 30,\n\t2023"), True),
         (REVENUE, YEARS.replace("\t2023", "\tThree months ended June 30,\n\t2023"), False),

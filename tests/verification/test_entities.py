@@ -1,4 +1,4 @@
-"""Names of a claim that the evidence lacks."""
+"""Names in a claim that the evidence lacks."""
 
 from __future__ import annotations
 

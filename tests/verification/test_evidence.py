@@ -1,4 +1,4 @@
-"""Tables of plain texts: the rows that exact code reads cells from."""
+"""Tables in plain text: the rows from which exact code reads cells."""
 
 from __future__ import annotations
 

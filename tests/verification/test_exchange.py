@@ -1,4 +1,4 @@
-"""Names in each other's place are seen, and what says the same in other words is let through."""
+"""Swapped names are detected, and paraphrases pass."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A run of digits that no number is: it is no quantity, and it does not hold the machine. Numbers of any size
-are compared."""
+"""A long run of digits is not a quantity and does not stall the process. Numbers of any size are compared."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def test_three_hundred_thousand_digits_are_passed_over_at_once() -> None:
     ids=lambda text: text[:12],
 )
 def test_a_number_of_any_size_is_compared(huge: str) -> None:
-    """One such number in one document would end every answer that reads it."""
+    """One such number in one document would otherwise break every answer that reads it."""
     (check,) = check_numbers("The toll is 5.5 cents.", f"The toll is {huge} cents.")
     assert not check.holds
     for one in ("The toll is 5.5 cents.", f"The toll is {huge} cents."):
@@ -38,7 +37,7 @@ def test_a_number_of_any_size_is_compared(huge: str) -> None:
 
 
 def test_a_result_with_more_digits_than_are_exact_is_none() -> None:
-    """It would be written with zeros that nobody worked out."""
+    """It would be written with zeros that were never computed."""
     tree = parse(f"{'9' * 30} + 1")
     with pytest.raises(ArithmeticError):
         worked(tree, lambda leaf: Decimal(leaf.text))

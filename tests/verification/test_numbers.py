@@ -1,4 +1,4 @@
-"""Numbers of a claim against the evidence: one row a case, so that a failing case names itself."""
+"""Numbers in a claim against the evidence: one row per case, so that a failing case names itself."""
 
 from __future__ import annotations
 

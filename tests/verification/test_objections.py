@@ -1,4 +1,4 @@
-"""What exact code knows against a claim: each objection, and what is no objection."""
+"""Exact code's objections to a claim, and what is not an objection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_number_the_premise_denies_holds_support_under_the_border_whatever_the
 
 
 def test_a_verifier_without_a_check_does_not_object() -> None:
-    """How a measurement learns what one check buys."""
+    """How a benchmark measures the benefit of one check."""
     claim = "Revenue was 52.1 billion dollars."
     without = {name: check for name, check in OBJECTIONS.items() if name != "numbers"}
     assert Verifier(SureEntailer(), objections=without).verify(claim, [PREMISE]).status is Status.VERIFIED
@@ -78,7 +78,7 @@ def test_what_stands_in_either_is_not_held(claim: str) -> None:
 
 
 def test_every_check_has_a_row_that_defends_it() -> None:
-    """A check that measurements do not bear out goes: docs/decisions/115."""
+    """A check that measurements do not justify is removed: docs/decisions/115."""
     page = Path(__file__).parents[2] / "docs" / "measurements" / "rules.json"
     rows = json.loads(page.read_text(encoding="utf-8"))["checks"]
     assert [name for name in OBJECTIONS if not rows[name]["defended"]] == []

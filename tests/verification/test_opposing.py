@@ -1,4 +1,4 @@
-"""A text contradicts only what it speaks of; a number or name it merely lacks is no contradiction."""
+"""A text contradicts only what it is about; lacking a number or name is not a contradiction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A panel is no weaker than its members: each one's word under its own calibration, exact code over all."""
+"""A panel is no weaker than its members: each score under its own calibration, exact code above all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = [number / 20 for number in range(1, 20)]
 
 
 class Fixed:
-    """Always the same word, by the packaged entailer's hash or another."""
+    """Always returns the same score, under the packaged entailer's hash or another."""
 
     def __init__(self, name: str, entailment: float, contradiction: float = 0.0, *, packaged: bool = False):
         self.maker = Maker(
@@ -101,7 +101,7 @@ def test_a_panel_names_the_calibration_that_joins_a_members_word() -> None:
 
 
 def test_a_contradiction_is_not_lost_to_a_member_that_has_no_opinion() -> None:
-    """One contradicts at .95, the other knows nothing and is the more doubtful one."""
+    """One contradicts at .95, the other has no opinion and is the more doubtful one."""
     premise, claim = "The plant in Leeds was shut in May.", "The plant in Leeds was not shut in May."
     for members in ([other(0.02, 0.95), embedded(0.0)], [embedded(0.0), other(0.02, 0.95)]):
         panel = AgreementEntailer(members)
@@ -130,7 +130,7 @@ def test_a_panel_says_how_little_of_a_long_text_a_member_read() -> None:
 
 
 class Judge(Fixed):
-    """Always the same word, by the judge's hash."""
+    """Always returns the same score, under the judge's hash."""
 
     def __init__(self, entailment: float, contradiction: float = 0.0) -> None:
         super().__init__("judge", entailment, contradiction)

@@ -1,4 +1,4 @@
-"""What exact code alone may call said word for word, and what it must leave to the entailer."""
+"""What exact code alone may call verbatim, and what it must leave to the entailer."""
 
 from __future__ import annotations
 

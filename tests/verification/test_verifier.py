@@ -43,7 +43,7 @@ class Failing(Fixed):
 
 
 class Skimming(Fixed):
-    """Reads three sentences of a text at most, and says so."""
+    """Reads at most three sentences of a text, and says so."""
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         counts = [len(sentence_spans(premise)) for premise, _ in pairs]
@@ -138,7 +138,7 @@ def test_a_number_that_the_source_denies_is_refused_and_named() -> None:
     ("claim", "status"),
     [
         ("In 2021, sales were $5 million.", Status.VERIFIED),
-        ("In 2019, sales were $5 million.", Status.UNSUPPORTED),  # a year of the question alone
+        ("In 2019, sales were $5 million.", Status.UNSUPPORTED),  # a year in the question alone
     ],
 )
 def test_the_year_of_the_title_is_no_missing_number(claim: str, status: Status) -> None:

@@ -397,7 +397,7 @@ def test_a_single_source_that_is_no_list_is_an_error_not_its_letters_or_keys(sin
         verify("Nike bought Converse in 2003.", single, **MODELS)  # type: ignore[arg-type]
 
 
-# --- what a claim leans on ---------------------------------------------------------------------------
+# --- what a claim refers to --------------------------------------------------------------------------
 
 FOUNDERS = "Its founders were Ann Lee and Bob Day."
 ACME = {"id": "acme", "text": "Acme Inc. was founded in 1990. It makes shoes."}

@@ -1,4 +1,4 @@
-"""Caught against false alarms, counted by hand."""
+"""Detections against false alarms, counted by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A writer that reads is told from one that remembers, whichever form it has."""
+"""A writer that reads is distinguished from one that remembers, in either form."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_sources_keep_their_ids_whatever_is_removed() -> None:
 
 
 class Quoting:
-    """One of our generators: quotes the sentence with a year, or says its own."""
+    """One of our generators: quotes the sentence with a year, or answers from memory."""
 
     maker = Maker(name="quoting")
 

@@ -1,4 +1,4 @@
-"""Poison is made as told, and a home survives the probe unchanged."""
+"""Poison is made as specified, and a home survives the probe unchanged."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_case_whose_document_is_not_there_is_left_out_and_the_others_are_probe
 
 @pytest.mark.slow
 def test_a_case_is_asked_with_the_groups_that_it_names(tmp_path: Path) -> None:
-    """Without them nothing of what the case is about is to be seen, and the probe reports a refusal."""
+    """Without them, nothing the case is about is visible, and the probe would report a refusal."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "offices.md").write_text(TEXT)
     case = msgspec.structs.replace(CASES[0], groups=("board",))
@@ -124,7 +124,7 @@ def test_each_kind_is_what_it_says(kind: Poison) -> None:
 
 
 def test_only_quarantined_passages_are_counted_each_once() -> None:
-    """A flood that was kept is noted in the same stage, and a second look filters the same passages again."""
+    """A flood that was kept is noted in the same stage, and a retry filters the same passages again."""
     chunk = Chunk(
         chunk_id="a", document_id="a", document_version="1", start_offset=0, end_offset=5, content="Fine."
     )
@@ -176,7 +176,7 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
     assert filtered.misled.value == 0.0
     assert filtered.set_aside > 0
     assert cells[Poison.INSTRUCTION, "no poison filter"].set_aside == 0
-    # Who verifies nothing cannot say which citations support their claims.
+    # Without verification, there is no telling which citations support their claims.
     assert cells[Poison.INSTRUCTION, "no verification"].citation_precision.value is None
     assert cells[Poison.INSTRUCTION, "none"].misled.value > filtered.misled.value
 
@@ -192,7 +192,7 @@ def test_without_verification_a_claim_that_its_source_denies_is_shown() -> None:
 
 
 def fingerprint(home: Path) -> dict[str, str]:
-    """Of what a probe must not change: the log, and the documents."""
+    """A fingerprint of what a probe must not change: the log and the documents."""
     return {
         name: hashlib.sha256((home / name).read_bytes()).hexdigest()
         for name in ("audit.sqlite", "evidence.sqlite")

@@ -1,4 +1,4 @@
-"""Arithmetic is read as it is written, shown as it is read, and never run away with."""
+"""Arithmetic is read as written, shown as read, and bounded in effort."""
 
 from __future__ import annotations
 

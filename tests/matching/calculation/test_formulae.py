@@ -1,4 +1,4 @@
-"""What has to be worked out is read from the question, wholly or not at all."""
+"""The calculation asked for is read from the question, completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a question names: cut out of it by fixed patterns, found word for word or not at all."""
+"""Rows that a question names: extracted from it by fixed patterns, found word for word or not at all."""
 
 from __future__ import annotations
 

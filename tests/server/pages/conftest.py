@@ -1,4 +1,4 @@
-"""A running server and a real browser, Debian's Chromium without a window; skipped where there is none."""
+"""A running server and a real browser, Debian's Chromium in headless mode; skipped where there is none."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": [] if on else ["*.js*"]})
 
     def errors(self) -> list[str]:
-        """What the console complained of since it was last asked: refusals of the policy among it."""
+        """The console's complaints since the last call, including refusals by the content policy."""
         return [
             entry["message"]
             for entry in self.driver.get_log("browser")  # type: ignore[no-untyped-call]
@@ -92,7 +92,7 @@ def running_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdr
 
 @pytest.fixture
 def browser(chromium: webdriver.Chrome, live: str) -> Iterator[Browser]:
-    """A page of the running server, at its beginning: no cookies, scripts on, light."""
+    """A page of the running server, reset: no cookies, scripts on, light theme."""
     found = Browser(chromium)
     found.base = live
     chromium.execute_cdp_cmd("Network.clearBrowserCookies", {})
@@ -101,13 +101,13 @@ def browser(chromium: webdriver.Chrome, live: str) -> Iterator[Browser]:
     chromium.set_window_size(1280, 900)
     found.errors()
     yield found
-    # Requests of the page end before its server does.
+    # The page's requests end before its server does.
     chromium.get("about:blank")
 
 
 @pytest.fixture
 def live(kb: KnowledgeBase) -> Iterator[str]:
-    """The application of ``kb`` on a port of its own."""
+    """The application of ``kb`` on its own port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         app = create_app(kb)
@@ -118,7 +118,7 @@ def live(kb: KnowledgeBase) -> Iterator[str]:
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        # A test may change the parts of the pass: not while they are being put together.
+        # A test may change the parts of the pass, but not while they are being assembled.
         assert app.state.site.ready.wait(WAIT_S), app.state.site.failed
         yield f"http://127.0.0.1:{port}"
         server.should_exit = True
@@ -126,7 +126,7 @@ def live(kb: KnowledgeBase) -> Iterator[str]:
 
 
 class Paper:
-    """One page of a PDF by hand, so that a test knows where its lines stand: points from the bottom left."""
+    """A one-page PDF by hand, so that a test knows where its lines are: points from the bottom left."""
 
     WIDTH, HEIGHT = 612, 792
 
@@ -157,7 +157,7 @@ class Paper:
 
 @pytest.fixture
 def paper(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a PDF of one page; its path."""
+    """Writes a one-page PDF; returns its path."""
 
     def write(lines: Sequence[tuple[float, float, str]], name: str = "tower.pdf", **options: str) -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""No serious fault of accessibility on any page, in both themes, by axe-core."""
+"""No serious accessibility fault on any page, in both themes, by axe-core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages in a real browser: what a reader sees, does with the keyboard, and is kept safe from."""
+"""The pages in a real browser: what a reader sees, does with the keyboard, and is protected from."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_words_lie_under_a_rectangle_of_the_printed_page(
         sheet, drawn = browser.find(".sheet img").rect, rectangles[0].rect
         scale = sheet["height"] / 792
         top, bottom = drawn["y"] - sheet["y"], drawn["y"] + drawn["height"] - sheet["y"]
-        # Its baseline stands 640 points above the bottom of 792, its letters at most 12 points higher.
+        # Its baseline is 640 points above the bottom of 792, its letters at most 12 points higher.
         assert (792 - 640 - 14) * scale <= top < (792 - 640) * scale <= bottom + scale
         assert bottom <= (792 - 640 + 6) * scale
         assert (72 - 4) * scale <= drawn["x"] - sheet["x"] <= 72 * scale
@@ -102,7 +102,7 @@ def test_a_cited_cell_lies_under_a_rectangle_of_its_own(
 
 
 class Changeable:
-    """Shows a claim of its own invention, waits until it was seen, and takes it back."""
+    """Shows an invented claim, waits until it was seen, and withdraws it."""
 
     maker = Maker(name="fake/changeable", hash="sha256:changeable", prompt_hash="sha256:p")
 
@@ -148,7 +148,7 @@ def test_a_line_that_breaks_is_taken_up_again(browser: Any, kb: KnowledgeBase) -
     browser.find("#question").send_keys(QUESTION, Keys.ENTER)
     browser.wait("#live .claims li")
     assert browser.path.startswith("/answers/req_")
-    browser.driver.refresh()  # whoever leaves finds it again
+    browser.driver.refresh()  # anyone who leaves finds it again
     browser.wait("#live .claims li")
     writer.seen.set()
     browser.wait("#answer")
@@ -211,7 +211,7 @@ def test_a_judgement_is_kept_with_its_reason(browser: Any, kb: KnowledgeBase) ->
 
 
 def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> None:
-    """Asked again, corrected: one session in a browser, and the page itself says nothing."""
+    """Asked again, then corrected: one session in a browser, and the page itself says nothing."""
     store = kb._parts.feedback
 
     def signals() -> list[set[str]]:
@@ -268,7 +268,7 @@ def test_filters_make_an_address_that_shows_the_same_again(browser: Any) -> None
 
 
 def test_a_replay_says_what_came_out_and_what_is_not_as_it_was(browser: Any) -> None:
-    """The stand-ins of this home are not the models that a replay makes anew: it must say so."""
+    """The stub models of this home are not those that a replay rebuilds: it must say so."""
     browser.ask(QUESTION)
     browser.open("/audit/records/" + browser.path.rpartition("/")[2])
     browser.find(".replay button").click()
@@ -339,7 +339,7 @@ def test_no_page_is_wider_than_its_window(browser: Any, width: int) -> None:
 
 
 def test_a_flagged_answer_becomes_a_canary_case_with_the_right_words(browser: Any, kb: KnowledgeBase) -> None:
-    """The rejected answer's words are no case: nothing is chosen until somebody chooses it."""
+    """The rejected answer's words are not a case: nothing is selected until somebody selects it."""
     browser.ask("When was the toll abolished, and who asked?")
     request_id = browser.path.rpartition("/")[2]
     later = kb.ask("When did the bridge open, and for whom?").request_id
@@ -352,7 +352,7 @@ def test_a_flagged_answer_becomes_a_canary_case_with_the_right_words(browser: An
     assert "nobody asked" in browser.text(".said")
     assert "2 of 2" in browser.text("main")
     assert [box.get_attribute("value") for box in browser.all("#spans textarea")] == [""]
-    # Words are selected in the source, as with the mouse, and taken where they stand.
+    # Words are selected in the source, as with the mouse, and taken with their position.
     browser.run(
         "const all = [...document.querySelectorAll('.excerpt label')];"
         "const p = all.find((one) => one.textContent.includes('toll'));"
@@ -433,7 +433,7 @@ def test_a_key_opens_the_door_and_its_role_decides_what_is_behind(
 
 
 class Beside:
-    """An answer check to whom every passage is promising and no line answers."""
+    """An answer check that finds every passage promising but no line an answer."""
 
     maker = Maker(name="fake/check")
     border, least = 0.5, 0.5
@@ -456,7 +456,7 @@ def checked_by(kb: KnowledgeBase, check: Any) -> None:
 
 
 def test_green_is_an_answer_and_not_a_true_quote(browser: Any, kb: KnowledgeBase) -> None:
-    answer = browser.ask(QUESTION)  # nobody compares it with the question here
+    answer = browser.ask(QUESTION)  # not compared with the question here
     assert "Does this answer what you asked?\nNot checked" in answer.text
     assert browser.all("main .is-ANSWER") == []
     checked_by(kb, Answers())

@@ -1,4 +1,4 @@
-"""A real filing in a real browser, with the embedded models: words light up, and where they are printed."""
+"""A real filing in a real browser, with the embedded models: words light up, in text and on the page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_an_answer_from_a_filing_is_lit_and_framed_where_it_is_printed(browser: 
         )
         for one in browser.all(".over rect")
     ]
-    x, y, wide, high = max(framed)  # the value stands right of its label
+    x, y, wide, high = max(framed)  # the value is to the right of its label
     assert abs(x / scale - left) < 4
     assert abs((x + wide) / scale - right) < 4
     assert y / scale <= height - top

@@ -1,4 +1,4 @@
-"""Pages without a browser: uploads and their failures, withdrawal, what strangers are told, words."""
+"""Pages without a browser: uploads and their failures, withdrawal, what outsiders are told, wording."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_of_several_marked_places_the_worst_is_told(
 def test_about_a_document_says_what_was_cited_from_it_and_how_often_that_failed(
     client: TestClient, kb: KnowledgeBase, keys: Any
 ) -> None:
-    """A rate of its own citations: an answer may fail for what another document was cited for."""
+    """A rate over its own citations: an answer may fail for what another document was cited for."""
     about = "/documents/about?id=bridge.md"
     assert "not measured" in client.get(about, headers=HTML).text
     record = kb.audit.record(kb.ask("When did the bridge open?", user="alice").request_id)
@@ -197,7 +197,7 @@ HELD = (
 
 
 def test_the_form_holds_every_filter_of_its_address(client: TestClient, kb: KnowledgeBase) -> None:
-    """What the form does not show is lost the next time that it is sent."""
+    """Filters that the form does not show are lost when it is next submitted."""
     kb.ask("When did the bridge open?")
     for query in HELD:
         answer = client.get(f"/audit?{query}", headers=HTML)
@@ -477,7 +477,7 @@ def test_a_record_shows_passages_quotes_signals_review_and_readers(
     kb.review.dismiss(request_id, reviewer="carol", reason="it is right")
     shown = client.get(f"/audit/records/{request_id}", headers=auditor).text
     for words in (
-        "The toll was abolished in 1958.",  # of the passage
+        "The toll was abolished in 1958.",  # from the passage
         "<q>The bridge opened in 1932.</q>",
         "Read for an answer from a relevance of 0.70",
         "too early",
@@ -517,6 +517,6 @@ def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_th
     shown = kb.ask("When did the bridge open?")._repr_html_()
     assert "Verified verbatim" in shown
     assert "<mark>The bridge opened in 1932.</mark>" in shown
-    assert "#2f8f57" not in shown  # nobody compared it with the question
+    assert "#2f8f57" not in shown  # not compared with the question
     checked = msgspec.structs.replace(kb.ask("When did the bridge open?"), question="<script>x</script>")
     assert "<script" not in checked._repr_html_()

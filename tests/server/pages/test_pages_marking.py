@@ -1,4 +1,4 @@
-"""Spans in a text as it is shown: the right words, in headings, paragraphs and tables."""
+"""Spans in displayed text: the right words, in headings, paragraphs and tables."""
 
 from __future__ import annotations
 
