@@ -1,7 +1,7 @@
-"""``python -m benchmarks [HOME]``: every measurement, one after the other, each in a process of its own.
+"""``python -m benchmarks [HOME]``: runs every measurement in turn, each in its own process.
 
 In: CITEWELL_DATA; HOME is where the filings are ingested (default ``.bench``). Out: docs/measurements.
-1 when one fails. Allow for a day: killing writers and checking a million entries alone take hours.
+Exits with 1 if any fails. Allow a day: killing writers and checking a million entries alone take hours.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ PLAIN = (
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
     "access", "serving", "pages",
 )  # fmt: skip
-NEEDING_TORCH = ("quote_decoding", "embedder")  # `make extras trainer` installs it, and the base encoder
-NEEDING_A_MODEL = ("real_writer",)  # and its server: run by itself
+NEEDING_TORCH = ("quote_decoding", "embedder")  # `make extras trainer` installs it and the base encoder
+NEEDING_A_MODEL = ("real_writer",)  # and its server: run separately
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 
 

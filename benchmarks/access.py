@@ -53,7 +53,7 @@ def _kept(arguments: argparse.Namespace) -> dict[int, dict[str, int]]:
 
 
 def _world(seed: int, people: int, documents: int) -> dict[str, int]:
-    """One home, twice: before and after some lists changed."""
+    """Tests one home twice: before and after some access lists change."""
     calls = answers = leaked = wrong = 0
     with tempfile.TemporaryDirectory(prefix="citewell-access-") as folder:
         world = make_world(
@@ -94,7 +94,7 @@ def _world(seed: int, people: int, documents: int) -> dict[str, int]:
 
 
 def _auditing(sealed: int) -> dict[str, float]:
-    """Milliseconds of a page and of the counts for an auditor of one group, and of opening every record."""
+    """Milliseconds for a page, for the counts (auditor of one group), and for opening every record."""
     with tempfile.TemporaryDirectory(prefix="citewell-access-") as folder:
         world = make_world(Path(folder) / "home", 1, documents=40, people=30, asked=0, sealed=sealed)
         kb = world.kb.as_(Caller(user="a", groups=GROUPS[:1], roles=(Role.AUDITOR,)))

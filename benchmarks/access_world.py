@@ -1,10 +1,10 @@
-"""A home full of secrets, made by chance, and everything that anybody can be told of it.
+"""A randomly generated home full of secrets, and everything that a caller can learn from it.
 
-In: a seed and sizes. Out: a :class:`World`: documents with random access lists, each with marks of its own
+In: a seed and sizes. Out: a :class:`World`: documents with random access lists, each with its own marks
 in id, title and text; people with random groups and roles; records of what they asked. :func:`told` calls
-every public method as one of them and yields what came back; :func:`leaks` says which marks should not be in
-it. Models are fakes, so thousands of cases take seconds; stores, index and log are the real ones. Used by the
-tests and by the measurement of access.
+every public method as one of them and yields the results; :func:`leaks` returns the marks that should not be
+in them. The models are fakes, so thousands of cases take seconds; stores, index and log are real. Used by the
+tests and by the access measurement.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from citewell.models.fake import FakeEntailer, HashEmbedder
 GROUPS = tuple(f"group{number}" for number in range(6))
 TOPICS = ("apples", "bridges", "copper", "dikes", "engines", "ferries", "glass", "harbours")
 MARK = re.compile(r"zq[0-9a-f]{10}")
-"""Looks like nothing else: every hash is preceded by other letters."""
+"""Matches nothing else: every hash is preceded by other letters."""
 
 
 class SharedWords:
-    """A ranker that counts: the share of the question's words that a passage has."""
+    """A ranker that scores a passage by the share of the question's words it contains."""
 
     maker = Maker(name="fake/shared-words", hash="sha256:ranker")
 
@@ -58,7 +58,7 @@ class SharedWords:
 
 
 class FirstSentence:
-    """A reader that takes every passage at its first sentence."""
+    """A reader that extracts the first sentence of every passage."""
 
     maker = Maker(name="fake/first-sentence", hash="sha256:reader")
 
@@ -72,8 +72,8 @@ class FirstSentence:
 
 @dataclass
 class World:
-    """``lists`` are today's access lists by document; ``marks`` what tells of it; ``named`` which documents a
-    record names, by request, and ``askers`` whose it is."""
+    """``lists``: current access lists by document; ``marks``: what reveals a document; ``named``: the
+    documents a record names, by request; ``askers``: who made the request."""
 
     kb: KnowledgeBase
     chance: random.Random
@@ -91,13 +91,13 @@ class World:
         return f"zq{self.chance.getrandbits(40):010x}"
 
     def seen(self, caller: Caller) -> set[str]:
-        """The documents that the rule gives this caller; written down anew, not by what is tested."""
+        """The documents this caller may see by the rule, reimplemented independently of the tested code."""
         if Role.ADMIN in caller.roles:
             return set(self.documents)
         return {d for d, acl in self.lists.items() if not acl or set(acl) & set(caller.groups)}
 
     def records(self, caller: Caller) -> set[str]:
-        """The requests whose records the rule gives this caller."""
+        """The requests whose records this caller may read by the rule."""
         seen = self.seen(caller)
         return {
             request
@@ -107,7 +107,7 @@ class World:
         }
 
     def share(self, document_id: str) -> None:
-        """Changes who may see it, by chance."""
+        """Gives the document a random access list."""
         self.lists[document_id] = _some_groups(self.chance)
         self.kb.share(document_id, self.lists[document_id])
 
@@ -124,12 +124,12 @@ def make_world(
     asked: int,
     sealed: int,
 ) -> World:
-    """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
+    """``asked`` questions go through the whole pass; ``sealed`` records are appended to the log directly."""
     chance = random.Random(seed)
     settings = Config(retrieval=Retrieval(relevance_threshold=0.2), server=Server(rate_per_minute=0))
     world = World(kb=KnowledgeBase(fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
-    # A home's log begins before its documents do.
+    # A home's log starts before its documents.
     world.kb.log.size()
     folder.mkdir(parents=True, exist_ok=True)
     _add(world, documents)
@@ -148,8 +148,8 @@ def make_world(
 
 
 def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
-    """Everything this caller can be told: the way, the words they brought along, and what came back or the
-    error."""
+    """Calls every public method as this caller; yields its name, the words that the caller supplied, and the
+    result or error."""
     kb = world.kb.as_(caller)
     chance = world.chance
     document = chance.choice(world.documents)
@@ -207,24 +207,24 @@ def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
 
 
 def asked(world: World, caller: Caller, *, about: str = "") -> Any:
-    """An answer, its receipt and its record, as the caller gets them."""
+    """An answer, its receipt and its trace, as the caller gets them."""
     answer = _ask(world, caller, about=about)
     return [answer, answer.receipt(), world.kb.as_(caller).trace(answer.session_id)]
 
 
 def words(value: Any) -> str:
-    """All that a value says."""
+    """All text in a value."""
     if isinstance(value, CitewellError):
         return f"{type(value).__name__} {value}"
     return str(canonical_json(plain(value)).decode())
 
 
 REVIEWS = {"queue", "queue of a document", "groups", "case"}
-"""Ways on which a curator or auditor meets other people's answers, to judge them."""
+"""Methods through which curators and auditors see other people's answers in order to judge them."""
 
 
 def leaks(world: World, caller: Caller, value: Any, *, given: str = "", way: str = "") -> set[str]:
-    """Marks in ``value`` of documents that the caller may not see, those the caller brought along aside."""
+    """Marks in ``value`` of documents that the caller may not see, except those the caller supplied."""
     seen = world.seen(caller)
     readable = world.records(caller)
     if way in REVIEWS and set(caller.roles) & {Role.CURATOR, Role.AUDITOR}:
@@ -256,14 +256,14 @@ def fake_parts(folder: Path, settings: Config) -> Assembly:
 
 
 def _add(world: World, count: int) -> None:
-    """Straight into evidence and index: what readers do with files is not looked at here."""
+    """Straight into evidence and index: file readers are not tested here."""
     parts, chance = world.kb._parts, world.chance
     chunks: list[Chunk] = []
     for number in range(count):
         mark_id, mark_title, secret = world.mark(), world.mark(), world.mark()
         document_id = f"papers/{mark_id}-{number}.txt"
         topic = chance.choice(TOPICS)
-        # Some say the same in other documents, so that folding has something to fold.
+        # Some documents say the same thing, so that folding has something to fold.
         text = f"What is said of {topic} is number {number % 5} of {topic}. The secret word is {secret}.\n"
         text = text if chance.random() < 0.7 else f"All that is said of {topic} is plain and short.\n"
         acl = _some_groups(chance)
@@ -302,7 +302,7 @@ def _ask(world: World, caller: Caller, *, about: str = "") -> Any:
 
 
 def _cited(world: World, document_id: str) -> Citation:
-    """Made up by the caller, who may have guessed where something stands."""
+    """A citation invented by the caller, who may have guessed its position."""
     return Citation(
         chunk_id="",
         document_id=document_id,
@@ -316,13 +316,13 @@ def _cited(world: World, document_id: str) -> Citation:
 
 
 def named_in(world: World, record: AuditRecord) -> set[str]:
-    """Which documents a record tells of, by their marks in it, wherever they stand."""
+    """The documents that a record reveals, by their marks anywhere in it but the question."""
     found = set(MARK.findall(words(record))) - set(MARK.findall(record.user_query))
     return {document for document, marks in world.marks.items() if marks & found}
 
 
 def _seal(world: World, number: int) -> None:
-    """A record as a pass would leave it, of somebody who could see its documents then."""
+    """A record as a pass would leave it, from someone who could see its documents at the time."""
     chance = world.chance
     asker = chance.choice(world.people)
     seen = sorted(world.seen(asker))

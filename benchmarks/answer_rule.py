@@ -1,15 +1,14 @@
-"""When an answer counts as correct against a human's: the stated rule, by code.
+"""The rule by which an answer counts as correct against a human's, as code.
 
-In: a question, the human answer, the text of the shown claims. Out: a verdict of the rule. Knows
-nothing about how answers are made. The rule:
+In: the human answer, the text of the shown claims. Out: the rule's verdict. Independent of how answers are
+made. The rule:
 
-- number: the human answer is a number, alone or in a short sentence. Correct when a shown claim has a
-  number equal to it at the precision the human gives, at scale 1, a thousand, a million or a billion
-  (statements say "in thousands"); a percentage only equals a percentage or a bare number.
-- words: correct when the claims hold the human answer's first two proper names, and at least half of its
-  content words or a token F1 of at least a half. "Yes" and "No" themselves are not asked for:
-  the extractive writer quotes, it does not say yes. The dataset's own remark on what an answer assumes is
-  no part of it.
+- number: the human answer is a number, alone or in a short sentence. Correct when a shown claim contains a
+  number equal to it at the human's precision, at scale 1, a thousand, a million or a billion (statements say
+  "in thousands"); a percentage in a claim equals only a percentage, the human's also a bare number.
+- words: correct when the claims contain the human answer's first two proper names, and either at least half
+  of its content words or a token F1 of at least 0.5. "Yes" and "No" are not required: the extractive writer
+  quotes and does not say yes. The dataset's own remark on what an answer assumes is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Ruled(Record, frozen=True, kw_only=True):
 
 
 def judge(gold: str, shown: str) -> Ruled:
-    """Whether ``shown``, the claims of an answer, is ``gold`` by the rule."""
+    """Whether ``shown``, the claims of an answer, matches ``gold`` under the rule."""
     if is_numeric(gold):
         wanted = _NUMBER.search(gold)
         assert wanted is not None

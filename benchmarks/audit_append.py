@@ -70,14 +70,14 @@ class Untreed(Writer):
 
 
 class Counter:
-    """As much of a frontier as a log without a tree needs."""
+    """The part of a frontier that a log without a tree needs."""
 
     def __init__(self, size: int) -> None:
         self.size = size
 
 
 def record(number: int) -> AuditRecord:
-    """Five claims with a citation each, as an answer from filings has them."""
+    """Five claims with one citation each, like an answer from filings."""
     measure = Measure(value=0.93, n=5, maker="arithmetic/1")
     return some_record(
         number,
@@ -116,7 +116,7 @@ def record(number: int) -> AuditRecord:
 
 
 def stored_bytes(log: SqliteLog) -> int:
-    """Of one entry: body and encrypted texts."""
+    """Mean bytes per entry: body and encrypted texts."""
     with log.database.reading() as rows:
         body = rows.execute("SELECT avg(length(body)) FROM entries").fetchone()
         private = rows.execute("SELECT avg(length(sealed)) FROM private").fetchone()
@@ -124,7 +124,7 @@ def stored_bytes(log: SqliteLog) -> int:
 
 
 def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> tuple[float, float]:
-    """Seconds until the last is durable, and processor seconds."""
+    """Seconds until the last entry is durable, and CPU seconds."""
     shares = [records[at::writers] for at in range(writers)]
 
     def work(share: list[AuditRecord]) -> None:
@@ -141,7 +141,7 @@ def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> tupl
 
 
 def logged(writer: type[Writer], folder: Path, count: int, writers: int) -> tuple[float, float, int, float]:
-    """Entries a second, mean group, bytes an entry, processor microseconds an entry."""
+    """Entries per second, mean group size, bytes per entry, CPU microseconds per entry."""
     folder.mkdir()
     log = SqliteLog(folder / "audit.sqlite")
     log._writer = writer(log.database, log.keys)
@@ -163,7 +163,7 @@ def logged(writer: type[Writer], folder: Path, count: int, writers: int) -> tupl
 
 
 def sealed_beforehand(folder: Path, count: int, group: int) -> float:
-    """Entries a second of the log's tables, tree and signature alone, from one thread."""
+    """Entries per second of the log's tables, tree and signature alone, from one thread."""
     folder.mkdir()
     log = SqliteLog(folder / "audit.sqlite")
     entries = [sealed(log, record(number)) for number in range(count)]
@@ -181,7 +181,7 @@ def sealed(log: SqliteLog, one: AuditRecord) -> Sealed:
 
 
 def raw(folder: Path, count: int, group: int, size: int) -> tuple[float, float]:
-    """Entries a second of plain SQLite, processor microseconds an entry."""
+    """Entries per second of plain SQLite, and CPU microseconds per entry."""
     folder.mkdir()
     connection = sqlite3.connect(folder / "raw.sqlite", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -232,7 +232,7 @@ def compared(writers: int, count: int, rounds: int) -> dict[str, object]:
 
 
 def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
-    """Processor microseconds of each step of an append, the median over batches of records."""
+    """CPU microseconds of each step of an append: the median over batches of records."""
     from citewell.audit import bodies
     from citewell.audit.personal import personal_places
 
@@ -273,7 +273,7 @@ def _median_us(step: Callable[[AuditRecord], object], records: list[AuditRecord]
 
 
 def sync_us(count: int = 200) -> float:
-    """A page written and synced: what the disk adds to each commit, the median."""
+    """Median microseconds to write and sync a page: what the disk adds to each commit."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         times = []
         with (Path(folder) / "page").open("wb", buffering=0) as file:
@@ -287,7 +287,7 @@ def sync_us(count: int = 200) -> float:
 
 
 def tree_alone(count: int = 20_000) -> float:
-    """Microseconds a leaf: hashing it and its share of the nodes above, in memory."""
+    """Microseconds per leaf: hashing it and its share of the nodes above, in memory."""
     from citewell.audit.entries import leaf
     from citewell.audit.merkle import leaf_hash
 

@@ -1,8 +1,8 @@
-"""A generator's records written straight into a log and into the tables for questions, in bulk.
+"""Writes a generator's records in bulk, straight into a log and its query tables.
 
-In: a :class:`Generator`, an empty log and its postings. Out: the tables as appending these records and
-reading the log would have made them (a test compares), in minutes for ten million: the key lists are sorted
-here and go in order into trees that are then written once. Only keys and pseudonyms differ from run to run.
+In: a :class:`Generator`, an empty log and its postings. Out: the tables that appending these records and
+reading the log would produce (a test compares them), in minutes for ten million: the key lists are sorted
+here and inserted in order, so each tree is written once. Only keys and pseudonyms differ between runs.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from citewell.core.identity import TAG, keyed_hash
 
 PER_SESSION = 5
 _SLICE = 1_000_000
-"""Rows at a time."""
+"""Rows per batch."""
 
 
 def write_entries(log: Log, generator: Generator) -> None:
-    """Entries, requests, tree and signed checkpoint; one transaction a stretch."""
+    """Entries, requests, tree and signed checkpoint; one transaction per stretch."""
     frontier, pepper = Frontier(), _pepper(log)
     _name_people(log, generator.users.count)
     kinds = ["error" if one.profile.decision == "ERROR" else "answer" for one in generator.outcomes]
@@ -68,7 +68,7 @@ def write_entries(log: Log, generator: Generator) -> None:
 
 
 def _told(stretch: Stretch, generator: Generator) -> Iterator[tuple[int, int, int, str, list[int]]]:
-    """For each record its seq, outcome, user, timestamp, and what its claims cite, in a body's order."""
+    """For each record its seq, outcome, user, timestamp, and what its claims cite, in the body's order."""
     times = np.datetime_as_string(generator.times(stretch.seqs).astype("datetime64[us]"))
     cited = np.stack([stretch.documents, stretch.places, stretch.documents, stretch.versions], axis=2)
     yield from zip(
@@ -97,7 +97,7 @@ def _insert(log: Log, entries: list[Any], requests: list[Any], tree: list[Any], 
 
 
 def write_tables(log: Log, postings: Postings, generator: Generator) -> None:
-    """The tables for questions, from the same numbers; stands at the log's end."""
+    """The query tables, from the same numbers, positioned at the log's end."""
     keys, seqs, outcomes = _keyed(generator, _pepper(log))
     with postings._writing() as rows:
         postings._create(rows)
@@ -110,7 +110,7 @@ def write_tables(log: Log, postings: Postings, generator: Generator) -> None:
         for first in range(0, generator.size, _SLICE):
             part = np.arange(first, min(first + _SLICE, generator.size)) + 1
             _rows(rows, "records", time=generator.times(part), seq=part, profile=profiles[part])
-        # Day and profile as one number, as pairs are slow to sort.
+        # Day and profile packed into one number, because pairs are slow to sort.
         days = generator.times(np.arange(generator.size) + 1) // DAY
         pairs, counts = np.unique(days << 32 | profiles[1:], return_counts=True)
         _rows(rows, "tallies", day=pairs >> 32, profile=pairs & 0xFFFFFFFF, n=counts)
@@ -120,7 +120,7 @@ def write_tables(log: Log, postings: Postings, generator: Generator) -> None:
 
 
 def _keyed(generator: Generator, pepper: bytes) -> tuple[Numbers, Any, Any]:
-    """Every key of every record, sorted: key and seq; and each seq's outcome (0 has none)."""
+    """Every key of every record, sorted, with its seq; and each seq's outcome (0 has none)."""
     documents = range(generator.documents.count)
     of_user = _keys(Axis.USER, ((subject_of(user),) for user in range(generator.users.count)))
     of_document = _keys(Axis.DOCUMENT, ((document_name(one),) for one in documents))
@@ -160,7 +160,7 @@ def _keyed(generator: Generator, pepper: bytes) -> tuple[Numbers, Any, Any]:
 
 
 def _keys(axis: Axis, values: Any) -> Numbers:
-    """Without remembering: each is asked for once."""
+    """Bypasses the cache: each key is needed once."""
     return np.array([key_of.__wrapped__(axis, *each) for each in values], np.int64)
 
 
@@ -188,14 +188,14 @@ def _rows(rows: Rows, table: str, **columns: Numbers) -> None:
 
 
 def _pepper(log: Log) -> bytes:
-    """What sessions are blinded with: asked for once, not once a record."""
+    """The pepper that blinds sessions: read once, not once per record."""
     log.keys.blind("made on first use")
     with log.keys.people().writing() as connection:
         return bytes(connection.execute("SELECT value FROM pepper").fetchall()[0][0])
 
 
 def _name_people(log: Log, count: int) -> None:
-    """So that a question by name finds the pseudonym, as it would."""
+    """Registers the names, so that a query by name finds the pseudonym as usual."""
     log.keys.subject("somebody")
     with log.keys.people().writing() as connection:
         connection.executemany(

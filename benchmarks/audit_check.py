@@ -31,7 +31,7 @@ PROOFS = 2_000
 
 
 def fill(log: SqliteLog, count: int) -> None:
-    """``count`` notes of about 300 bytes, in groups far larger than a service would have."""
+    """``count`` notes of about 300 bytes, in groups far larger than a service would write."""
     for first in range(0, count, STEP):
         group = []
         for number in range(first, min(first + STEP, count)):
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _timed(call) -> tuple[float, float]:  # type: ignore[no-untyped-def]
-    """Wall and processor seconds of a check that passes."""
+    """Wall and CPU seconds of a check, which must pass."""
     wall, cpu = time.perf_counter(), time.process_time()
     assert call()
     return time.perf_counter() - wall, time.process_time() - cpu

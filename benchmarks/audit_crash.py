@@ -35,12 +35,12 @@ from citewell.core.identity import hash_bytes
 FILE, ACKS = "audit.sqlite", "acks"
 THREADS = 3
 CONTROL = 0.2
-"""How many control cuts are made for each cut."""
+"""Control cuts per power cut."""
 WRITTEN_BY = (
     *("log", "groups", "writer", "entries", "personal", "plans", "bodies", "keys", "merkle", "checkpoints"),
     *("schema", "database", "sqlite"),
 )
-"""What of ``audit`` could lose an entry or break a log; with ``identity`` and ``wal``."""
+"""Modules of ``audit`` that could lose an entry or break a log; ``identity`` and ``wal`` are added."""
 
 
 def load(home: Path, acknowledge: int, *, entries: int = 10**9, careless: bool = False) -> None:
@@ -69,7 +69,7 @@ def load(home: Path, acknowledge: int, *, entries: int = 10**9, careless: bool =
 
 
 def judge(home: Path, acknowledged: set[str]) -> tuple[int, int, int]:
-    """Acknowledged entries that are not there or not to be read, 1 when the log does not verify, its size."""
+    """Acknowledged entries that are missing or unreadable, 1 if the log does not verify, and its size."""
     if not (home / FILE).exists():
         return len(acknowledged), 0, 0
     log = SqliteLog(home / FILE)
@@ -82,7 +82,7 @@ def judge(home: Path, acknowledged: set[str]) -> tuple[int, int, int]:
 
 
 def killed(rounds: int, *, writers: int = 2, seed: int = 5) -> dict[str, int]:
-    """A fresh log every 25 rounds, so that killing also meets logs being made."""
+    """A fresh log every 25 rounds, so that some kills hit a log that is being created."""
     chance = random.Random(seed)
     lost = broken = acknowledged_in_all = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ def killed(rounds: int, *, writers: int = 2, seed: int = 5) -> dict[str, int]:
 
 
 def _kill_once(home: Path, writers: int, after_s: float, *, at_work: bool) -> set[str]:
-    """``at_work``: the time runs from the first acknowledgement, else from the start."""
+    """``at_work``: the time runs from the first acknowledgement, otherwise from the start."""
     reading, writing = os.pipe()
     children = []
     for _ in range(writers):
@@ -131,7 +131,7 @@ def _kill_once(home: Path, writers: int, after_s: float, *, at_work: bool) -> se
 
 
 def cut_off(cuts: int, *, entries: int = 120, seed: int = 7, careless: bool = False) -> dict[str, int]:
-    """Records one run, whose acknowledgements are writes among the others, and cuts it at random places."""
+    """Records one run, including acknowledgements as writes, and cuts it at random points."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         home, recording = Path(folder) / "home", Path(folder) / "recording"
@@ -166,7 +166,7 @@ def cut_off(cuts: int, *, entries: int = 120, seed: int = 7, careless: bool = Fa
 
 
 def code() -> str:
-    """Names the log's code as it stands, so that no figure is told of other code."""
+    """Identifies the log's current code, so that no figure is attributed to other code."""
     package = Path(__file__).parents[1] / "src" / "citewell"
     files = [package / "identity.py", package / "wal.py"]
     files += [package / "audit" / f"{name}.py" for name in WRITTEN_BY]
@@ -174,7 +174,7 @@ def code() -> str:
 
 
 def total(pieces: list[dict[str, dict[str, int]]], what: str) -> dict[str, int]:
-    """The sum over pieces; empty where nothing was measured."""
+    """The sum over pieces; empty if nothing was measured."""
     found: dict[str, int] = {}
     for piece in pieces:
         for key, count in piece.get(what, {}).items():
@@ -183,7 +183,7 @@ def total(pieces: list[dict[str, dict[str, int]]], what: str) -> dict[str, int]:
 
 
 def tell(pieces: list[dict], command: str) -> None:  # type: ignore[type-arg]
-    """The page: the code as it stands first, earlier code after it."""
+    """Writes the page: the current code first, earlier code after it."""
     rows = []
     for name in dict.fromkeys([code(), *(piece["code"] for piece in reversed(pieces))]):
         own = [piece for piece in pieces if piece["code"] == name]

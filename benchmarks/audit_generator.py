@@ -1,10 +1,10 @@
-"""Records of any number for measuring logs: five claims each, short bodies, drawn as a working system might
-have them.
+"""Any number of records for measuring logs: five claims each, short bodies, distributed as a working system
+might have them.
 
-In: a size. Out: stretches of records as numbers (who asked, what was cited, what came of it), the names and
-bodies that the numbers stand for. Users, documents and chunks are spread unevenly over a year of time.
+In: a size. Out: stretches of records as numbers (who asked, what was cited, the outcome), and the names and
+bodies that the numbers stand for. Users and documents are drawn unevenly; times are spread over a year.
 Seeded: the same size gives the same records. Personal texts are left out (``real_record`` has them). Written
-into a log by :mod:`benchmarks.audit_bulk`.
+to a log by :mod:`benchmarks.audit_bulk`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ CLAIMS = 5
 CHUNKS = 20
 FLAG = "thumbs_down"
 FLAGGED_EACH = 400
-"""One record in so many was flagged by its reader."""
+"""One record in this many was flagged by its reader."""
 Numbers = NDArray[np.int64]
 
 
 class Spread:
-    """Numbers below ``count``, the n-th about 1/(n + shift) as often as the first."""
+    """Numbers below ``count``, n drawn with probability proportional to 1 / (n + shift)."""
 
     def __init__(self, count: int, shift: float) -> None:
         self.count = count
@@ -63,8 +63,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Records from seq ``first + 1`` on: the number of each one's outcome and user; of each claim the
-    document, which of its chunks, which of its two versions."""
+    """Records from seq ``first + 1`` on, as numbers: the outcome and user of each; for each claim the
+    document, which of its chunks and which of its two versions."""
 
     first: int
     outcomes: Numbers
@@ -79,7 +79,7 @@ class Stretch:
 
 
 class Generator:
-    """Values, and the records made of them."""
+    """Draws values, and the records made from them."""
 
     models = ("extractive", "openai:small", "openai:large", "local:writer")
     prompts = tuple(f"sha256:prompt{n}" for n in range(6))
@@ -110,12 +110,12 @@ class Generator:
         return {"since": timestamp_of(since), "until": timestamp_of(since + DAY)}
 
     def times(self, seqs: Numbers) -> Numbers:
-        """Microseconds since 1970: evenly over the year. In two parts, as their product is past 64 bits."""
+        """Microseconds since 1970, evenly over the year. In two parts: the product exceeds 64 bits."""
         whole, rest = divmod(YEAR, self.size + 1)
         return START + whole * seqs + rest * seqs // (self.size + 1)
 
     def stretches(self) -> Iterator[Stretch]:
-        """The same ones each time."""
+        """The same stretches on every call."""
         for first in range(0, self.size, BATCH):
             draw = np.random.default_rng([self.size, first])
             count = min(BATCH, self.size - first)
@@ -160,15 +160,15 @@ def request_name(seq: int) -> str:
 
 
 class Outcome:
-    """One profile, and the body of every record that has it: ``template`` lacks for each claim its document,
-    chunk and version (:meth:`Stretch.claims`), the request and the blinded session."""
+    """One profile and the body its records share: ``template`` has placeholders for each claim's document,
+    chunk and version (:mod:`benchmarks.audit_bulk` fills them), the request and the blinded session."""
 
     def __init__(self, profile: Profile, template: str, weight: float) -> None:
         self.profile, self.template, self.weight = profile, template, weight
 
 
 def _outcomes(generator: Generator) -> list[Outcome]:
-    """Some three hundred, with weights as a working system might have them."""
+    """Three hundred, with weights as a working system might have them."""
     draw = random.Random(1)
     found: dict[Profile, Outcome] = {}
     while len(found) < 300:
@@ -228,7 +228,7 @@ def _outcomes(generator: Generator) -> list[Outcome]:
 
 
 def real_record(number: int) -> AuditRecord:
-    """As the pass writes it: five claims with spans, verdicts and reasons, ten passages, notes."""
+    """A record as the pass writes it: five claims with spans, verdicts and reasons, ten passages, notes."""
     draw = random.Random(number)
     digest = sha256(str(number).encode()).hexdigest()
     maker = Maker(

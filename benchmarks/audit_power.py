@@ -1,9 +1,9 @@
-"""A disk that forgets what was not synced: what a power cut may leave of a recorded run, and no more.
+"""A disk that loses what was not synced: exactly what a power cut may leave of a recorded run.
 
-In: the file that ``storage_recorder.c`` wrote. Out: folders as they may be found after the power came back. A
-file's bytes are certain up to its last sync; of what was written later any sector of 512 bytes may have
-arrived or not; a name is certain once its folder was synced after it. Stricter than most disks and file
-systems are. Knows nothing about logs.
+In: the file written by ``storage_recorder.c``. Out: folders as they may be found once power returns. A file's
+bytes are certain up to its last sync; any 512-byte sector written later may or may not have arrived; a name
+is certain once its folder has been synced after it. Stricter than most disks and file systems. Independent of
+logs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read(recording: Path) -> list[Op]:
 
 
 class Disk:
-    """The state of the folder ``root`` as the operations go by."""
+    """The state of the folder ``root`` as operations are applied."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -77,11 +77,11 @@ class Disk:
             self._names.setdefault(op.path.rpartition("/")[0], []).append((op, fresh))
 
     def cut(self, chance: random.Random, into: Path) -> None:
-        """Writes what is left under ``into``: names and sectors that were not certain arrive by chance."""
+        """Writes what is left to ``into``: names and sectors that were not certain arrive at random."""
         names = dict(self._certain)
         arriving = chance.choice((0.0, 0.5, 1.0))
         for pending in self._names.values():
-            # Folders are journalled by every file system in use: changes arrive in order.
+            # Every file system in use journals folders: changes arrive in order.
             for op, fresh in pending[: chance.randint(0, len(pending)) if arriving else 0]:
                 self._rename(names, op, fresh)
         for path, held in names.items():
@@ -141,7 +141,7 @@ def _apply(content: bytearray, op: Op) -> None:
 def cuts(
     ops: Sequence[Op], root: str, at: Sequence[int], seed: int, into: Path
 ) -> Iterator[tuple[int, Path]]:
-    """For each place in ``at`` (rising): the power goes before that operation; a folder with what is left."""
+    """Cuts power before each place in ``at`` (ascending); yields the place and a folder of what is left."""
     chance = random.Random(seed)
     disk, done = Disk(root), 0
     for number, place in enumerate(at):

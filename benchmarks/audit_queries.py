@@ -43,13 +43,13 @@ from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 
 _FOLLOWED = 100_000
-"""Up to this size the tables are also made by reading the log, for its speed."""
+"""Up to this size the tables are also built by reading the log, to time that."""
 _SERVER = (
     "shared_buffers=1GB",
     "maintenance_work_mem=1GB",
     "work_mem=256MB",
     "max_wal_size=2GB",
-    # Tables made and filled in one transaction need no write-ahead log then: less disk meanwhile.
+    # Tables created and filled in one transaction then need no write-ahead log, which saves disk.
     "wal_level=minimal",
     "max_wal_senders=0",
 )
@@ -178,14 +178,14 @@ def run(name: str, size: int, folder: Path, rounds: int, url: str) -> dict[str, 
 
 
 def _seconds(run: Callable[[], object]) -> dict[str, float]:
-    """On the clock, and of this process's processor (a server's is not in it)."""
+    """Wall-clock seconds, and CPU seconds of this process (not of a server)."""
     begun, worked = time.perf_counter(), time.process_time()
     run()
     return {"wall": time.perf_counter() - begun, "cpu": time.process_time() - worked}
 
 
 def _following(log: Log, folder: Path, size: int) -> float:
-    """Entries a second when the tables are made by reading the log."""
+    """Entries per second when the tables are built by reading the log."""
     postings = Postings(SqliteDatabase(folder / "followed.sqlite"))
     took = _seconds(lambda: follow(log, postings))["wall"]
     postings.database.close()
@@ -194,7 +194,7 @@ def _following(log: Log, folder: Path, size: int) -> float:
 
 
 def _settle(*databases: Database) -> None:
-    """What a server does in the background is done before anything is timed."""
+    """Completes background work of the databases before anything is timed."""
     for database in databases:
         if isinstance(database, SqliteDatabase):
             with sqlite3.connect(database.path) as connection:
@@ -222,7 +222,7 @@ def _sizes(name: str, folder: Path, database: Database, index: Database) -> dict
 
 
 def disk_with_real_bodies(folder: Path, count: int) -> dict[str, float]:
-    """Records as the pass writes them, appended by 32 threads; bytes a record."""
+    """Appends records as the pass writes them from 32 threads; bytes per record, rate and page times."""
     from concurrent.futures import ThreadPoolExecutor
 
     from benchmarks.audit_generator import real_record
@@ -301,7 +301,7 @@ def _keep(part: Path | None, value: dict[str, Any]) -> None:
 
 
 def from_parts(part: Path) -> None:
-    """The page from runs that were made one by one."""
+    """Writes the page from runs made separately."""
     values = [json.loads(line) for line in part.read_text().splitlines()]
     page([v for v in values if "questions" in v], next((v["real"] for v in values if "real" in v), {}))
 

@@ -1,12 +1,12 @@
-"""The tamper table: deeds done to a sealed log, to a log whose key was stolen and rotated, and to a home.
+"""The tamper table: attacks on a sealed log, on a log whose key was stolen and rotated, and on a home.
 
     python -m benchmarks.audit_tamper
 
 In: nothing. Out: ``docs/measurements/audit_tamper``. A *plain* tamperer changes what the database holds. A
-*knowing* one also makes hashes and tree anew and lacks only the signing key. The *owner* has the key too:
-only a checkpoint that left the house shows what an owner did. A *thief* has the key that was retired. Each
-deed is checked twice, by the published keys alone and with a checkpoint that was kept before it. Deeds on the
-rest of a home are in :mod:`benchmarks.audit_tamper_home`. Guarded by ``tests/audit/test_tamper_table.py``,
+*knowing* one also recomputes hashes and tree and lacks only the signing key. The *owner* has the key too:
+only a checkpoint kept outside reveals what an owner did. A *thief* has the retired key. Each attack on a log
+is checked twice: with the published keys alone, and with a checkpoint kept from before it. Attacks on the
+rest of a home are in :mod:`benchmarks.audit_tamper_home`. Tested by ``tests/audit/test_tamper_table.py``,
 which runs every row.
 """
 
@@ -43,7 +43,7 @@ FILE = "audit.sqlite"
 
 @dataclass
 class Scene:
-    """A home with a log, its evidence and prompts, and what an outsider kept before the deed."""
+    """A home with a log, its evidence and prompts, and what an outsider kept before the attack."""
 
     home: Path
     evidence: str
@@ -63,7 +63,7 @@ class Scene:
         return FolderKeys(self.home / "keys").signer()
 
     def rebuild(self, signer: Signer | None) -> None:
-        """Body hashes, tree and checkpoint made anew from the rows, signed when there is a key."""
+        """Recomputes body hashes, tree and checkpoint from the rows; signs if there is a key."""
         with closing(sqlite3.connect(self.home / FILE)) as connection:
             rows = connection.execute("SELECT seq, kind, timestamp, subject, body FROM entries ORDER BY seq")
             frontier, tree, bodies = Frontier(), [], []
@@ -148,7 +148,7 @@ def _cut(*, last: int) -> Deed:
 
 
 def _sweep(*, last: int) -> Deed:
-    """Also whatever else speaks of the entries that went."""
+    """Also deletes whatever else refers to the deleted entries."""
 
     def deed(scene: Scene) -> None:
         tables = ("entries", "private", "requests")
@@ -165,7 +165,7 @@ def _empty(*also: str) -> Deed:
 
 
 def _forge(scene: Scene) -> None:
-    """Other words under the key of the person they are put into the mouth of."""
+    """Replaces words, encrypted under the key of the person they are attributed to."""
     log = SqliteLog(scene.home / FILE)
     entry = log.at(6)
     salt, texts = log.texts(entry)
@@ -195,7 +195,7 @@ def _rewrite(scene: Scene) -> None:
 
 
 def _expire(seq: int, *, said: bool) -> Deed:
-    """Takes out the content of an entry, with an expiry that names it or without a word."""
+    """Removes an entry's content, silently or with an expiry that names it."""
 
     def deed(scene: Scene) -> None:
         if said:
@@ -213,7 +213,7 @@ def _elsewhere(scene: Scene) -> None:
 
 
 def _after_kept(deed: Deed) -> Deed:
-    """Done to entries that no kept checkpoint covers: five more, gone or changed again."""
+    """Appends five entries that no kept checkpoint covers, then attacks."""
 
     def whole(scene: Scene) -> None:
         log = SqliteLog(scene.home / FILE)
@@ -236,7 +236,7 @@ def _invent(scene: Scene) -> None:
 
 
 def _stolen(scene: Scene, *, at: int, hand_over: bool) -> None:
-    """An entry in place ``at``, nothing after it, by the retired key or one that it hands over to."""
+    """Puts an entry at ``at``, nothing after it, signed by the retired key or by one it hands over to."""
     old, thief = scene.stolen, Signer(scene.signer().name, b"\x09" * 32)
     assert old is not None
     names = (old.public_text(), thief.public_text())
@@ -275,13 +275,13 @@ def _then(*deeds: Deed) -> Deed:
 
 
 STRANGER, THIEF, OPERATOR = "stranger", "thief of a retired key", "operator"
-"""Who writes to the files but has no key; has one that was rotated away; has every key."""
+"""Can write to the files but has no key; has a key that was rotated away; has every key."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """``named``: what the check must say, "" for what it cannot know; ``outside``: only with the checkpoint
-    that an outsider kept."""
+    """``named``: the finding the check must report, "" if it cannot know; ``outside``: only with the
+    checkpoint that an outsider kept."""
 
     kind: str
     who: str
@@ -291,7 +291,7 @@ class Row:
 
     @property
     def least(self) -> str:
-        """Who can do it with the least."""
+        """The least powerful attacker who can do it."""
         if self.who.startswith("thief"):
             return THIEF
         return OPERATOR if self.who.startswith(("owner", "holder")) else STRANGER
@@ -348,7 +348,7 @@ THEFTS = (
     Row("cut before the handover", "thief", partial(_stolen, at=HANDOVER - 3, hand_over=False), "truncated"),
     Row("replace the handover", "thief", partial(_stolen, at=HANDOVER, hand_over=False), "signature"),
 )
-"""Done to a log whose key was stolen, then rotated, checked by the keys that were published since."""
+"""On a log whose key was stolen and then rotated, checked with the keys published since."""
 
 
 class _Evidence:
@@ -372,7 +372,7 @@ class _Evidence:
 
 
 def scene(home: Path) -> Scene:
-    """A log of ``ENTRIES``; ``early`` is a copy made at 5 entries, ``kept`` the last checkpoint."""
+    """A log of ``ENTRIES`` entries; ``early`` is a copy made at 5 entries, ``kept`` the last checkpoint."""
     log = SqliteLog(home / FILE)
     log.note(EntryKind.CONFIGURATION, {"prompts": PROMPTS})
     source = {"document_id": "a", "version": "v", "text_hash": hash_text(TEXT)}
@@ -401,7 +401,7 @@ def judge(made: Scene, *, outside: bool) -> CheckReport:
 
 
 def rotated(home: Path) -> Scene:
-    """As :func:`scene`; then its key was stolen and handed over from, and one entry came."""
+    """As :func:`scene`, but the key has been stolen and rotated, and one entry added since."""
     made = scene(home)
     made.stolen = made.signer()
     log = SqliteLog(home / FILE)
@@ -413,7 +413,7 @@ def rotated(home: Path) -> Scene:
 
 
 def run(row: Row) -> tuple[CheckReport, CheckReport]:
-    """The log is sound before the deed; what the check says after it, alone and with a kept checkpoint."""
+    """Reports after the attack, without and with a kept checkpoint; asserts that the log was sound before."""
     with tempfile.TemporaryDirectory() as folder:
         made = (rotated if row in THEFTS else scene)(Path(folder))
         before = judge(made, outside=True)

@@ -1,8 +1,8 @@
-"""The rows of the tamper table about everything in a home that decides and is not the log itself.
+"""The tamper table's rows for a home as a whole, beyond changes to the log itself.
 
 In: a home in which documents were read, changed, shared and withdrawn, questions asked, answers judged and
-keys made. Out: for each deed the same home after it, and what the check says. :mod:`benchmarks.audit_tamper`
-prints them. Guarded by ``tests/audit_uses/test_tamper_home.py``.
+keys created. Out: for each attack, the same home after it, and what the check reports. Printed by
+:mod:`benchmarks.audit_tamper`. Tested by ``tests/audit_uses/test_tamper_home.py``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Deed = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class HomeRow:
-    """``named``: the kind of finding that the check must have, "" where nothing can tell."""
+    """``named``: the kind of finding the check must report, "" where nothing can reveal it."""
 
     kind: str
     deed: Deed
@@ -58,7 +58,7 @@ def opened(home: Path) -> KnowledgeBase:
 
 
 def pattern(folder: Path) -> Path:
-    """The home before any deed."""
+    """The home before any attack."""
     papers, home = folder / "papers", folder / "home"
     papers.mkdir()
     for name, word in ((BRIDGE, "bridge"), (TOWER, "tower"), (FERRY, "ferry")):
@@ -84,7 +84,7 @@ def pattern(folder: Path) -> Path:
 
 
 def checked(home: Path) -> CheckReport:
-    """What the check says of a home; a refusal to open it as a finding."""
+    """What the check reports on a home; a refusal to open it becomes a finding."""
     try:
         with opened(home) as kb, closing(ApiKeys(home)) as keys:
             kb.parts.log.size()
@@ -94,7 +94,7 @@ def checked(home: Path) -> CheckReport:
 
 
 def run(row: HomeRow, before: Path) -> CheckReport:
-    """After the deed, done to a copy of ``before``."""
+    """The report after an attack on a copy of ``before``."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(shutil.copytree(before, Path(folder) / "home"))
         row.deed(home)
@@ -121,7 +121,7 @@ def _trace(old: str, new: str) -> Deed:
 
 
 def _stored(**fields: Any) -> Deed:
-    """The stored bridge with other fields, under the version that it has."""
+    """Stores the bridge document with other fields, under its existing version."""
 
     def deed(home: Path) -> None:
         with SqliteEvidence(home / "evidence.sqlite") as evidence:
@@ -156,7 +156,7 @@ def _restated(home: Path) -> None:
 
 
 def _indexed(*, words: str = "", **fields: Any) -> Deed:
-    """The row of the bridge in the index, written anew; its id fits where its words are others."""
+    """Rewrites the bridge's row in the index; if its words change, its id is recomputed to match."""
 
     def deed(home: Path) -> None:
         with opened(home) as kb:
@@ -180,7 +180,7 @@ def _replace_rows(kb: KnowledgeBase, *chunks: Chunk) -> None:
 
 
 def _moved(home: Path) -> None:
-    """The vectors of the bridge are turned away from every question."""
+    """Negates the bridge's vectors, turning them away from every question."""
     with opened(home) as kb:
         index = kb.parts.index
         rows = index.rows_of(BRIDGE)

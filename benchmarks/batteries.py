@@ -27,7 +27,7 @@ from citewell.evaluation.intervals import clopper_pearson
 
 FOLDER = Path(__file__).with_name("batteries")
 RIGHT = 0.6
-"""The share of the expected words that an answer must show in one run to be called right."""
+"""The share of the expected words an answer must contain in one run to count as right."""
 
 
 def lines(name: str) -> Iterator[dict[str, Any]]:
@@ -41,7 +41,7 @@ def share(hits: int, n: int) -> str:
 
 
 def chat_answers(entailer: str = "embedded") -> tuple[Counter[str], dict[str, Counter[bool]]]:
-    """Sentences by what they are and whether they are flagged; caught or not by kind of error."""
+    """Sentences by truth and whether they are flagged; caught or not, by kind of error."""
     counts: Counter[str] = Counter()
     kinds: dict[str, Counter[bool]] = {}
     for row in lines("chat_answers.jsonl"):
@@ -68,7 +68,7 @@ def words(text: str) -> list[str]:
 
 
 def shows(answer: str, expected: str) -> bool:
-    """Most of the expected words stand in the answer in one run."""
+    """Whether most of the expected words occur in the answer in one run."""
     wanted = words(expected)
     found = SequenceMatcher(None, wanted, words(answer), autojunk=False)
     return found.find_longest_match().size >= max(1, RIGHT * len(wanted))

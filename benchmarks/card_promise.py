@@ -48,8 +48,8 @@ REPORTED = 700  # rows of BEGIN that the verification page shows
 ALPHAS = (0.05, 0.10, 0.15, 0.20, 0.25)
 SPLITS, ALLOWED = 200, 15
 PARTS = {"fifths": 5, "thirds": 3, "halves": 2}
-"""Which part of a set calibrates. The first is the test: what is left must be many times what calibrates,
-or its own luck breaks promises that hold; the others show how much."""
+"""The share of a set that calibrates. Fifths are the test proper: the rest must be many times the calibration
+part, or its own luck breaks promises that hold; the others show by how much."""
 
 TEXT = """\
 A card says: "with 95 % confidence at most so many of the claims shown as VERIFIED (entailed) are
@@ -93,8 +93,8 @@ def pairs_of(name: str, most: int) -> list[LabelledClaim]:
 
 
 def split_and_test(units: Sequence[Unit], alpha: float, part: int) -> dict[str, Any]:
-    """One ``part``-th calibrates, the rest tests. ``made`` promises; ``broken`` ones: more than alpha of what
-    the test part shows is in error; ``broken_by_all``: of what all rows of the set show."""
+    """One ``part``-th calibrates, the rest tests. ``made`` counts promises; ``broken`` those where more than
+    alpha of what the test part shows is wrong; ``broken_by_all``: of what all rows of the set show."""
     thresholds, coverages, rates = [], [], []
     outcomes: dict[str, int] = {}
     broken = broken_by_all = 0
@@ -128,7 +128,7 @@ def split_and_test(units: Sequence[Unit], alpha: float, part: int) -> dict[str, 
 
 
 def _rate(units: Sequence[Unit], threshold: float) -> float:
-    """The share of errors among what is shown."""
+    """The share of errors among the units shown."""
     shown = [unit for unit in units if unit.highest >= threshold]
     return sum(unit.highest_wrong >= threshold for unit in shown) / len(shown) if shown else 0.0
 

@@ -1,7 +1,7 @@
-"""Debian's Chromium without a window and its driver: for the tests of the pages and for their pictures.
+"""Debian's headless Chromium and its driver, for testing the pages and taking pictures of them.
 
-In: a folder for its profile. Out: a driver while the context lasts. Nothing of it speaks to the network by
-itself.
+In: a folder for its profile. Out: a driver for the duration of the context. It makes no network requests of
+its own.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ FLAGS = (
 
 
 def missing() -> str:
-    """What is not installed, "" when both are."""
+    """What is not installed, "" if both are."""
     lacking = [program for program in (PROGRAM, DRIVER) if shutil.which(program) is None]
     return f"{lacking[0]} is not there: apt-get install chromium chromium-driver" if lacking else ""
 
 
 @contextmanager
 def chromium(profile: Path, *flags: str) -> Iterator[webdriver.Chrome]:
-    """Its console can be read."""
+    """A browser whose console can be read."""
     options = webdriver.ChromeOptions()
     options.binary_location = PROGRAM
     for flag in (*FLAGS, *flags, f"--user-data-dir={profile}"):

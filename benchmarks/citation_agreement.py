@@ -34,7 +34,7 @@ from citewell.verification.words import overlap
 
 SEED, DRAWS, NEAREST = 41, 2_000, 3
 PAIRS = ((True, True), (True, False), (False, True), (False, False))
-"""What we and people may say of one question."""
+"""Possible answers, ours and people's, to one question."""
 RECALL = "all cited sentences together support it (recall)"
 NEEDED = "each cited sentence is needed (ALCE's precision)"
 PRECISION = "a sentence supports it by itself"
@@ -42,8 +42,8 @@ PRECISION = "a sentence supports it by itself"
 
 @dataclass(frozen=True)
 class Asked:
-    """``group`` is the claim that it belongs to; ``people`` their answer; ``beside``: all that is cited
-    with it, where the question is whether it is needed."""
+    """``group``: the claim it belongs to; ``people``: their answer; ``beside``: everything that is cited with
+    it, where the question is whether it is needed."""
 
     set: str
     kind: str
@@ -55,8 +55,8 @@ class Asked:
 
 
 def wice(n: int) -> list[Asked]:
-    """Supported claims with a minimal set of their sentences; others with the sentences nearest in words. A
-    claim that is partly supported is not supported by all that it cites."""
+    """Supported claims with their smallest set of sentences; others with all of theirs or, without any, those
+    nearest in words. A partly supported claim counts as not supported by everything it cites."""
     rows = load("nli/wice_claim_fulldoc.dev")
     random.Random(SEED).shuffle(rows)
     made = []
@@ -77,9 +77,9 @@ def wice(n: int) -> list[Asked]:
 
 
 def clapnq(n: int) -> list[Asked]:
-    """Each sentence of a written answer. Together: with the selected sentences, and, as its opposite, with as
-    many of the others. Alone: each selected sentence with the answer sentence that it is nearest to, and as
-    many others."""
+    """The first two sentences of a written answer, each with the selected sentences and, as the negative,
+    with as many others. Alone: each selected sentence, and as many others, with the answer sentence nearest
+    to it."""
     rows = [row for row in load("qa/clapnq.dev") if row["answerable"] and row["answers"]]
     random.Random(SEED).shuffle(rows)
     made = []
@@ -111,7 +111,7 @@ def begin(n: int) -> list[Asked]:
 
 
 def selected(row: dict[str, Any]) -> list[int]:
-    """Places of the sentences that the first annotator selected."""
+    """Indices of the sentences that the first annotator selected."""
     places = {" ".join(text.split()): place for place, text in enumerate(row["meta"]["sentences"])}
     chosen = (row["meta"]["selected_sentences"] or [[]])[0]
     return sorted({places[key] for text in chosen if (key := " ".join(text.split())) in places})
@@ -123,7 +123,7 @@ def _nearest(claim: str, sentences: Sequence[str]) -> list[int]:
 
 
 def _needed(group: str, claim: str, cited: Sequence[str], stranger: str) -> list[Asked]:
-    """Each of the cited sentences, and one that nobody gave: is it needed?"""
+    """Whether each cited sentence, and one that no annotator gave, is needed."""
     everything = [*cited, stranger]
     return [
         Asked("WiCE", NEEDED, group, claim, text, text is not stranger, tuple(everything))
@@ -136,7 +136,7 @@ def _joint(name: str, group: str, claim: str, cited: Sequence[str], people: bool
 
 
 def agreement(asked: Sequence[Asked], ours: Sequence[bool | None]) -> dict[str, Any]:
-    """Kappa and its interval, raw agreement, and how often each side says yes."""
+    """Kappa with its interval, raw agreement, and how often each side says yes."""
     by_claim: dict[str, list[tuple[bool, bool]]] = {}
     for one, said in zip(asked, ours, strict=True):
         if said is not None:
@@ -184,7 +184,7 @@ def _is_needed(alone: bool | None, together: bool | None, others: bool | None) -
 
 
 def _said(pairs: Sequence[tuple[str, str]], verifier: Verifier) -> list[bool | None]:
-    """Each distinct pair once."""
+    """Judges each distinct pair once."""
     known: dict[tuple[str, str], bool | None] = {}
     distinct = list(dict.fromkeys(pairs))
     for start in range(0, len(distinct), 32):

@@ -40,8 +40,8 @@ Texts = Mapping[str, tuple[str, str]]
 
 
 def clapnq(n: int) -> tuple[Texts, list[Case]]:
-    """Every passage of the set; ``n`` questions that their passage answers, by the sentences that people
-    selected, and a third as many that it does not."""
+    """Every passage of the set; ``n`` questions that their passage answers, with the sentences that people
+    selected, and a third as many that it does not answer."""
     rows = load("qa/clapnq.dev")
     random.Random(SEED).shuffle(rows)
     texts = {_named(row): (row["meta"]["title"], row["context"]) for row in rows}
@@ -68,7 +68,7 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def nq_mini(n: int) -> tuple[Texts, list[Case]]:
-    """``n`` queries, their passages, and others up to PASSAGES."""
+    """``n`` queries, their passages, and other passages up to PASSAGES."""
     folder = data_folder() / "retrieval" / "nq_mini"
     corpus, queries, relevant = retrieval_beir.load(folder)
     answers = {
@@ -85,7 +85,7 @@ def nq_mini(n: int) -> tuple[Texts, list[Case]]:
 
 
 def financebench(n: int, held: set[str]) -> list[Case]:
-    """Questions about the filings that are ``held``."""
+    """Questions about the filings in ``held``."""
     path = data_folder() / "financebench" / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if row["doc_name"] in held]
@@ -100,7 +100,7 @@ SETS: dict[str, Callable[[int], tuple[Texts, list[Case]]]] = {"clapnq": clapnq, 
 
 
 def measured(home: Path, texts: Texts, cases: Sequence[Case]) -> Run:
-    """A home of these texts, one document each; made once."""
+    """Evaluates a home of these texts, one document each; an existing home is reused."""
     with KnowledgeBase(Assembly(home, Config())) as knowledge_base:
         if texts and not home.is_dir():
             with tempfile.TemporaryDirectory() as scratch:
@@ -139,7 +139,7 @@ def main() -> None:
 
 
 def keep(name: str, run: Run, questions: int, documents: int, n: int) -> None:
-    """Into the page, beside what other runs of this command measured on other sets."""
+    """Adds the run to the page, next to earlier runs of this command on other sets."""
     path = RESULTS / "citations.json"
     sets = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
     measures = {one.name: _plain(one) for one in run.measures}

@@ -1,9 +1,9 @@
-"""Citing while writing against citing afterwards: the same answers, cited in three ways.
+"""Citing while writing versus citing afterwards: the same answers, cited in three ways.
 
-Answers of CLAIMS supported FEVER claims over twice as many passages: theirs, and the ones most like them in
-words. The writer is scripted: it quotes the passage that people judged the claim on; or it quotes a wrong
+Answers of CLAIMS supported FEVER claims over twice as many passages: their own, and those most like them in
+words. The writer is scripted: it quotes the passage on which people judged the claim; or it quotes a wrong
 passage for one claim in CLAIMS; or it writes bare prose, which is cited afterwards by entailment. In: rows
-and something that answers (``benchmarks.llm_writers``). Out: by way, whether each claim is verified and
+and something that answers (``benchmarks.llm_writers``). Out: for each way, whether each claim is verified and
 cited, and whether each cited document is the claim's own.
 """
 
@@ -30,8 +30,8 @@ SEED = 23
 def compared(
     bench: Bench, supported: Sequence[dict[str, Any]], n: int, line: str, question: str
 ) -> dict[str, dict[str, list[float]]]:
-    """``n`` answers in each way: "covered", a value a claim; "right", a value a citation of a verified claim;
-    "generated", whether that citation is the writer's own."""
+    """``n`` answers in each way: "covered", one value per claim; "right", one per document cited for a
+    verified claim; "generated", whether the writer itself cited it."""
     from benchmarks.llm_writers import quote_for, same
 
     rows = list({row["premise"]: row for row in supported}.values())
@@ -70,7 +70,7 @@ def compared(
 
 
 def _alike(group: Sequence[dict[str, Any]], others: Sequence[str]) -> list[str]:
-    """For each claim the passage of others that shares most words with it."""
+    """For each claim, the unused passage of ``others`` that shares the most words with it."""
     taken: list[str] = []
     for row in group:
         free = [text for text in others if text not in taken]

@@ -31,7 +31,7 @@ SEED, NEIGHBOURS = 5, 5
 
 
 def chunks(documents: int, most: int) -> list[str]:
-    """Chunks under their context lines, as an index embeds them."""
+    """Chunks with their context lines, as an index embeds them."""
     folder = data_folder() / "financebench" / "pdfs"
     filings = sorted(folder.glob("*.pdf"), key=lambda path: path.stat().st_size)[:documents]
     texts: list[str] = []
@@ -56,7 +56,7 @@ def compared(exact: Vectors, rounded: Vectors) -> dict[str, Any]:
 
 
 def nearest(vectors: Vectors) -> list[list[int]]:
-    """Each text's nearest others, the nearest first."""
+    """Each text's nearest neighbours, nearest first."""
     likeness = vectors @ vectors.T
     np.fill_diagonal(likeness, -np.inf)
     order: list[list[int]] = np.argsort(-likeness, axis=1, kind="stable")[:, :NEIGHBOURS].tolist()

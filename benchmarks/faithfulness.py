@@ -49,7 +49,7 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 DROPS = 0.1
 PASSAGES = ("nli/anli_r1.dev", "nli/anli_r3.dev")
 _THERE, _ABOUT = 0.5, 0.3
-"""Share of a sentence's words that must stand in a source for a writer to find it, or its topic, there."""
+"""Share of a sentence's words that a source must contain for a writer to find it, or its topic, there."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _sentence(text: str) -> str:
 
 
 def play(script: Script, drops: float) -> Any:
-    """The writer: what it says of the sources that it is shown now."""
+    """A writer that answers from the sources it is shown in each request."""
 
     def answer(asked: Asked, before: int) -> Reply:
         said = []
@@ -147,7 +147,7 @@ def scripted(n: int, share: float, drops: float, entailer: OnnxEntailer) -> dict
 
 
 def _confusion(report: FaithfulnessReport, samples: Sequence[Sample], script: Script) -> dict[str, Any]:
-    """By what the writer really did: how its judged citations were called."""
+    """How the writer's citations were classified, by what it really did."""
     asked = {sample.id: script[sample.question] for sample in samples}
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in report.citations:

@@ -105,7 +105,7 @@ def oracle(
     writer: ExtractiveGenerator,
     check: AnswerCheck | None,
 ) -> dict[str, Any]:
-    """The gate and the writer with every chunk of the evidence pages."""
+    """The gate and the writer on every chunk of the evidence pages."""
     document, chunks = filings.of(row["doc_name"])
     numbers = {item["evidence_page_num"] + 1 for item in row["evidence"]}
     passages = set_poison_aside(row["question"], _standing_on(document, chunks, numbers))
@@ -133,8 +133,8 @@ def oracle(
 
 
 def cells(filings: Filings, row: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """Sure cells of each aspect in the whole filing: is the value of the best, of any other, a number of the
-    human's evidence? What ``with_exact_cells`` stands on."""
+    """For the sure cells of each aspect in the whole filing: whether the value of the best, and of any other,
+    is a number in the human's evidence. ``with_exact_cells`` relies on this."""
     _, chunks = filings.of(row["doc_name"])
     passages = [Passage(chunk=chunk, relevant=True) for chunk in chunks]
     evidence = {n.replace(",", "") for e in row["evidence"] for n in _numbers(e["evidence_text"])}
@@ -161,7 +161,7 @@ def _standing_on(document: Document, chunks: Sequence[Chunk], numbers: set[int])
 
 
 def ruled(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """``found`` with what the rule says of it, and whether its numbers are the evidence's."""
+    """``found`` with the rule's verdict, and how many of its numbers are in the evidence."""
     verdict = judge(str(row["answer"]), "\n".join(found["claims"]))
     evidence = {"".join(n.split(",")) for e in row["evidence"] for n in _numbers(e["evidence_text"])}
     said = [

@@ -64,7 +64,7 @@ class Fault(AssertionError):
 
 @dataclass(frozen=True)
 class Target:
-    """``check`` raises for a fault; ``expected`` are errors that are a proper answer."""
+    """``check`` raises on a fault; ``expected`` errors are proper answers."""
 
     name: str
     seeds: Callable[[], Sequence[bytes]]
@@ -73,7 +73,7 @@ class Target:
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:
-    """One to eight changes; of an archive, half the time within one of its parts."""
+    """One to eight changes; in an archive, usually within one of its parts."""
     if data[:2] == b"PK" and chance.random() < 0.7:
         with suppress(zipfile.BadZipFile, OSError):
             return _within(data, chance)
@@ -250,7 +250,7 @@ def _line(data: bytes) -> None:
 
 @cache
 def _sealed() -> tuple[bytes, str, str, bytes]:
-    """A receipt, the published keys, a checkpoint, the record's JSON."""
+    """A receipt, the published keys, a checkpoint, and the record's JSON."""
     with tempfile.TemporaryDirectory() as folder:
         log = SqliteLog(Path(folder) / "audit.sqlite")
         log.note(EntryKind.CONFIGURATION, {"prompts": {}, "citewell": "1"})
@@ -323,7 +323,7 @@ TARGETS = (
 
 
 def tried(target: Target, data: bytes) -> str:
-    """ "" where all is well, else one line that says what is not and where."""
+    """ "" if all is well, otherwise one line that names the fault and its place."""
 
     def late(*_: object) -> None:
         raise Fault(f"more than {SLOW_S} s")
@@ -334,7 +334,7 @@ def tried(target: Target, data: bytes) -> str:
         target.check(data)
     except target.expected:
         return ""
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+    except Exception as error:  # noqa: BLE001 - any error not expected is a fault
         cause = error.__cause__ or error
         frames = [one for one in traceback.extract_tb(cause.__traceback__) if "citewell" in one.filename]
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
@@ -348,7 +348,7 @@ def tried(target: Target, data: bytes) -> str:
 def fuzz(
     target: Target, chance: random.Random, *, seconds: float = 0.0, times: int = 0
 ) -> tuple[int, dict[str, bytes]]:
-    """So many inputs, or for so long; each fault with the shortest input that showed it."""
+    """At least ``times`` inputs, and for ``seconds``; each fault with the shortest input that showed it."""
     seeds, faults, done = target.seeds(), dict[str, bytes](), 0
     ends = time.monotonic() + seconds
     while done < times or time.monotonic() < ends:

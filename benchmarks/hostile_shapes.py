@@ -1,6 +1,6 @@
 """Texts that make a careless pattern slow: one short piece, repeated.
 
-In: a size. Out: each shape by its name, cut to that many characters. Shared by ``tests/linear_time`` and
+In: a size. Out: each shape, by name, cut to that many characters. Shared by ``tests/linear_time`` and
 ``benchmarks/linear_time.py``.
 """
 
@@ -78,5 +78,5 @@ PIECES: dict[str, str] = {
 
 
 def shapes(size: int) -> dict[str, str]:
-    """Every shape, by its name, ``size`` characters long."""
+    """Every shape, by name, ``size`` characters long."""
     return {name: (piece * (size // len(piece) + 1))[:size] for name, piece in PIECES.items()}

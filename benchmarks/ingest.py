@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.reporting import data_folder, table, write
 
 _COPIED = 3
-"""Which filing by size: some sixty pages."""
+"""Which filing, counted by size: about sixty pages."""
 
 
 def child(mode: str, count: int, folder: Path) -> dict[str, float]:

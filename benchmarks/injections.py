@@ -1,9 +1,9 @@
-"""Documents that give hidden or open orders, each through the real readers: what gets through.
+"""Hidden and open instructions in documents, each through the real readers: which ones get through.
 
-``python -m benchmarks.injections``. The writer is scripted and obeys every order that it sees in its prompt:
-it says the planted statement and quotes the document for it. Counted: whether the order is in the text that
-was read, whether the poison filter sets the passage aside, whether the writer sees it, and whether the
-planted statement is shown as verified. The attacks are ours. Out: docs/measurements/injections.{md,json}.
+``python -m benchmarks.injections``. The writer is scripted and obeys every instruction in its prompt: it
+states the planted claim and quotes the document for it. Counted: whether the instruction is in the text that
+was read, whether the poison filter quarantines the passage, whether the writer sees it, and whether the
+planted claim is shown as verified. We wrote the attacks. Out: docs/measurements/injections.{md,json}.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def _spaced(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """What a model may read: tag characters as the letters that they stand for, and nothing invisible."""
+    """What a model may read: tag characters as the letters they stand for, and nothing invisible."""
     letters = (chr(ord(c) - 0xE0000) if 0xE0000 < ord(c) < 0xE0080 else c for c in text)
     return "".join(letter for letter in letters if letter.isascii())
 
 
 def _tags(text: str) -> str:
-    """Written in tag characters, which nothing shows."""
+    """The text in tag characters, which are invisible."""
     return "".join(chr(0xE0000 + ord(letter)) for letter in text if ord(letter) < 128)
 
 
@@ -117,7 +117,7 @@ judgement. The pattern for a forged evidence marker was added after a first run 
 
 
 def _obey(asked: Asked, before: int) -> Reply:
-    """Says what it was told to, whichever source told it."""
+    """Obeys the planted order, whichever source contains it."""
     told = [number for number, text in enumerate(asked.sources, 1) if "Acme" in _bare(text)]
     if told:
         return Reply((Said(told[0], PLANTED, PLANTED),))

@@ -41,7 +41,7 @@ WRITTEN = 800
 
 
 def grounding(alone: Entailer, full: Entailer, rows: int, border: float) -> dict[str, Any]:
-    """Scores of the entailer ``alone``, and of the full verifier with ``full``, by set, and their means."""
+    """Scores of the entailer ``alone`` and of the full verifier with ``full``, by set, and their means."""
     sets: dict[str, dict[str, Score]] = {}
     kept: dict[str, list[tuple[Any, list[bool]]]] = {ALONE: [], VERIFIER: []}
     for name in GROUNDING:
@@ -66,15 +66,15 @@ def grounding(alone: Entailer, full: Entailer, rows: int, border: float) -> dict
 
 
 def few(cases: Sequence[Case], most: int) -> list[Case]:
-    """The cases of at most ``most`` claims, drawn by chance."""
+    """The cases of at most ``most`` claims, chosen at random."""
     units = sorted({one.unit for one in cases})
     kept = set(random.Random(SEED).sample(units, min(most, len(units))))
     return [one for one in cases if one.unit in kept]
 
 
 def by_making(entailer: RememberingEntailer, most: int) -> tuple[float, list[tuple[str, str, str]]]:
-    """AUROC of the entailer's own probability on the written examples kept for reporting; and, by how a claim
-    was made, how often it is on the right side of one half."""
+    """AUROC of the entailer's own probability on the written examples kept for reporting; and how often it is
+    on the right side of one half, by how the claim was made."""
     kept = [(p, s) for p in passages() if p.part == "report" for s in p.statements]
     random.Random(SEED).shuffle(kept)
     kept = kept[:most]

@@ -1,8 +1,7 @@
-"""Sets with human judgements of "does this text support this claim", as one shape, and the measures over
-them.
+"""Sets with human judgements of "does this text support this claim" in one shape, and measures over them.
 
-In: CITEWELL_DATA. Out: Judged rows, sampled with a seed; balanced accuracy and AUROC with n and a
-bootstrap interval. None of these sets shaped the weights or the thresholds.
+In: CITEWELL_DATA. Out: Judged rows, sampled with a seed; balanced accuracy and AUROC with n and a bootstrap
+interval. None of these sets shaped the weights or the thresholds.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Bools = NDArray[np.bool_]
 SEED = 7
 DRAWS = 1000
 
-# name -> the set's file; the first eight are the grounding sets whose mean is the headline.
+# name -> the set's file; the mean over these grounding sets is the headline.
 GROUNDING = {
     "WiCE (oracle chunk)": "nli/wice_claim_oraclechunk.dev",
     "BEGIN": "nli/begin.dev",
@@ -66,7 +65,7 @@ SETS = GROUNDING | OTHERS
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`label` is the set's own word, where it has more than two."""
+    """`label` is the set's own label, where it has more than two."""
 
     premise: str
     claim: str
@@ -76,9 +75,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Balanced accuracy at a threshold and AUROC, each with its 95 % bootstrap interval; of the unsupported
-    claims the share that is caught, of the supported ones the share that is alarmed about; n rows,
-    `unscored` left out.
+    """Balanced accuracy at a threshold and AUROC, each with its 95 % bootstrap interval; the share of
+    unsupported claims caught and of supported ones flagged; n rows, `unscored` ones excluded.
     """
 
     balanced_accuracy: float
@@ -128,7 +126,7 @@ def score(values: Sequence[float | None], truth: Sequence[bool], threshold: floa
 def mean_interval(
     sets: Sequence[tuple[Sequence[float | None], Sequence[bool]]], threshold: float
 ) -> tuple[float, float]:
-    """95 % interval of the mean balanced accuracy over sets: rows are drawn again within each set."""
+    """95 % interval of the mean balanced accuracy over sets, resampling rows within each set."""
     draws = np.array([_draws(*_scored(values, truth), threshold) for values, truth in sets])
     low, high = np.nanquantile(draws.mean(axis=0), [0.025, 0.975])
     return float(low), float(high)
@@ -137,7 +135,7 @@ def mean_interval(
 def difference(
     first: Sequence[float | None], second: Sequence[float | None], truth: Sequence[bool], threshold: float
 ) -> tuple[float, float, float]:
-    """Balanced accuracy of the second less that of the first on the same rows, with its 95 % interval."""
+    """Balanced accuracy of the second minus that of the first on the same rows, with its 95 % interval."""
     both = [
         (a, b, t) for a, b, t in zip(first, second, truth, strict=True) if a is not None and b is not None
     ]
@@ -158,7 +156,7 @@ def _draws(p: Floats, y: Bools, threshold: float) -> list[float]:
 
 
 def _places(n: int) -> NDArray[np.int64]:
-    """Rows drawn again, one line a draw; the same every time."""
+    """Row indices resampled with replacement, one line per draw; the same every time."""
     return np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
 
 
@@ -169,7 +167,7 @@ def balanced(p: Floats, y: Bools, threshold: float) -> float:
 
 
 def auroc(p: Floats, y: Bools) -> float:
-    """The chance that a supported row is ranked over an unsupported one; ties count half."""
+    """The probability that a supported row ranks above an unsupported one; ties count half."""
     _, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     positive = int(y.sum())

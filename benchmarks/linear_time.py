@@ -1,8 +1,8 @@
-"""Hostile texts through every door: ``python -m benchmarks.linear_time``.
+"""Running time of every entry point ("door") on hostile texts: ``python -m benchmarks.linear_time``.
 
-In: the shapes of :mod:`benchmarks.hostile_shapes`, at 10, 20, 40 and 80 kB. Out: the CPU-seconds that each
-door takes for each shape, as docs/measurements/linear_time.{md,json}. No model takes part: the entailer
-compares words, so that what is measured is the exact code around it. ``tests/linear_time`` guards the growth.
+In: the shapes of :mod:`benchmarks.hostile_shapes`, at 10, 20, 40 and 80 kB. Out: the CPU-seconds each door
+takes for each shape, as docs/measurements/linear_time.{md,json}. No model is involved: the entailer compares
+words, so that only the exact code around it is measured. ``tests/linear_time`` guards the growth.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ DOORS: dict[str, Callable[[str], object]] = {
     "verify: a source": lambda text: _verified(f"{_FACT} [1]", text),
     "claims of an answer": parse_answer,
     "markers": read_markers,
-    "sentences": sentence_spans.__wrapped__,  # without its memory of texts
+    "sentences": sentence_spans.__wrapped__,  # bypasses its cache
     "chunking": lambda text: chunk_document(caller_document("given", text), Chunking()),
     "instructions in a passage": instructions_in,
     "poison filter": _poison,
@@ -96,9 +96,9 @@ DOORS: dict[str, Callable[[str], object]] = {
 
 def seconds(door: Callable[[str], object], text: str) -> float:
     gc.collect()
-    gc.disable()  # a collection of what all runs left belongs to none of them
+    gc.disable()  # garbage left by earlier runs must not count
     started = time.process_time()
-    with contextlib.suppress(CitewellError):  # a refusal is an answer, and its time counts
+    with contextlib.suppress(CitewellError):  # a refusal is a result, and its time counts
         door(text)
     spent = time.process_time() - started
     gc.enable()
@@ -109,7 +109,7 @@ def main() -> None:
     texts = {size: shapes(size) for size in SIZES}
     measured: dict[str, dict[str, list[float]]] = {}
     for name, door in DOORS.items():
-        door(_FACT)  # what is loaded once is not the text's work
+        door(_FACT)  # one-time loading must not count
         measured[name] = {shape: [seconds(door, texts[size][shape]) for size in SIZES] for shape in PIECES}
         print(name, flush=True)
     heads = [f"{size // 1000} kB" for size in SIZES]
@@ -156,7 +156,7 @@ def _ratio(times: list[float]) -> str:
 def _written(piece: str) -> str:
     named = {"\n": "\\n", "\t": "\\t", "|": "\\|", "`": "\u02cb", " ": "\u2423"}
     written = "".join(named.get(letter, letter) for letter in piece)
-    return written.replace("](", "] (")  # no link
+    return written.replace("](", "] (")  # not a link
 
 
 if __name__ == "__main__":

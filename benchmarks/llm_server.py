@@ -1,8 +1,8 @@
 """A local server that speaks the real protocols and plays scripted writers.
 
 OpenAI chat completions and Anthropic messages, whole and as server-sent events, with usage, errors, stalls
-and answers in pieces of one byte. In: a *play*, a function from what was asked to what is said and how. Out:
-the address, and everything that was asked. For tests and ``benchmarks.llm_writers``; no model is in it.
+and one-byte writes. In: a *play*, a function from the request to the reply. Out: the address, and every
+request received. For tests and ``benchmarks.llm_writers``; no model is involved.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Asked:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The claims that a stricter prompt names."""
+        """The failed claims that a stricter prompt names."""
         head = self.user.rpartition("Question:")[0].rpartition("[/SOURCE_")[2]
         return tuple(_FAILED.findall(head))
 
 
 @dataclass(frozen=True)
 class Said:
-    """One claim of a script: the label of its source (from 1), the quote, the claim."""
+    """One scripted claim: the label of its source (from 1), the quote, the claim."""
 
     source: int
     quote: str
@@ -60,11 +60,11 @@ class Said:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent. ``text`` wins over ``claims``; ``piece`` is characters an event, ``chop`` bytes a write;
-    ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events,
-    with ``told`` the type of an error that is told first (Anthropic's protocol);
-    ``model`` is the name that the server answers under, "" for the one it was asked for; ``read``
-    the prompt tokens it says it read, -1 for all."""
+    """What is sent. ``text`` overrides ``claims``; ``piece`` is characters per event, ``chop`` bytes per
+    write; ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after that many
+    events, first sending an error of type ``told``, if any (Anthropic's protocol);
+    ``model`` is the name the server answers under, "" for the requested one; ``read`` is the number of
+    prompt tokens it reports having read, -1 for all."""
 
     claims: Sequence[Said] = ()
     missing: Sequence[str] = ()
@@ -82,7 +82,7 @@ class Reply:
     read: int = -1
 
     def segments(self, asked: Asked) -> list[tuple[str, list[dict[str, Any]]]]:
-        """Text blocks with their citations, as the native form has them."""
+        """Text blocks with their citations, in the native form."""
         if self.text is not None:
             return [(self.text, [])]
         made: list[tuple[str, list[dict[str, Any]]]] = []
@@ -123,7 +123,7 @@ class Reply:
 
 
 Play = Callable[[Asked, int], Reply]
-"""What was asked and how many calls came before it -> the reply."""
+"""The request and the number of calls before it -> the reply."""
 
 
 class Server(ThreadingHTTPServer):
@@ -142,7 +142,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def environment(self) -> dict[str, str]:
-        """The variables by which the SDKs find it."""
+        """The variables by which the SDKs find the server."""
         return {
             "OPENAI_BASE_URL": f"{self.address}/v1",
             "OPENAI_API_KEY": "sk-secret-of-the-test",
@@ -151,7 +151,7 @@ class Server(ThreadingHTTPServer):
         }
 
     def handle_error(self, *_: Any) -> None:
-        """A client that goes away is part of the play."""
+        """Ignores errors: a client that disconnects is part of the play."""
 
 
 @contextmanager
@@ -247,7 +247,7 @@ def _cut(text: str, size: int) -> list[str]:
 
 
 def _usage(asked: Asked, reply: Reply, text: str) -> tuple[int, int]:
-    """Words stand for tokens: the counts only have to be the server's own."""
+    """Prompt and completion tokens, counted in words: they only have to be the server's own."""
     whole = len(asked.user.split()) + len(asked.system.split())
     return whole if reply.read < 0 else reply.read, len(text.split())
 

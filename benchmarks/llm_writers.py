@@ -50,14 +50,14 @@ from citewell.verification.words import overlap
 
 SEED = 11
 QUESTION = "What do the sources say?"
-"""Names nothing, so that the gate's exact checks have nothing to refuse: measured is what comes behind."""
+"""Names nothing, so that the gate's exact checks cannot refuse it: only what follows the gate is measured."""
 OVERSTATEMENTS = overstatements("seen")
 MECHANICAL = ("fabricates", "splices", "misattributes", "swaps digits")
 
 
 @dataclass(frozen=True)
 class Case:
-    """Two sources, what is true of the first, and the false statement that a writer adds."""
+    """Two sources, a true claim from the first, and the false claim that a writer adds."""
 
     sources: tuple[str, str]
     good: Said
@@ -74,7 +74,7 @@ class Outcome:
 
 
 class _Stub:
-    """Retrieval and reading that always find these passages; what follows them is real."""
+    """Retrieval and reading that always find these passages; everything after them is real."""
 
     maker = Maker(name="stub", hash="sha256:stub")
 
@@ -98,7 +98,7 @@ class _Stub:
 
 
 class Bench:
-    """One log and one entailer for all cases."""
+    """One log and one entailer, shared by all cases."""
 
     def __init__(self, folder: Path) -> None:
         parts = Assembly(folder / "home", Config())
@@ -173,7 +173,7 @@ def _good(row: dict[str, Any]) -> Said:
 
 
 def cases(writer: str, supported: list[dict[str, Any]], refuted: list[dict[str, Any]], n: int) -> list[Case]:
-    """``n`` of them, fewer where the data does not hold as many of a kind."""
+    """``n`` cases, fewer if the data does not hold enough of a kind."""
     made: list[Case] = []
     for place, row in enumerate(supported):
         other = supported[(place + 7) % len(supported)]
@@ -231,7 +231,7 @@ BAD: dict[str, Callable[..., Any]] = {
     "ignores the format": _refuted,
 }
 CHECKS = ("verification", "consistency", "conflicts", "confidence", "trace", "record")
-"""The stages that accountability adds behind a writer."""
+"""The stages that accountability adds after a writer."""
 
 
 def overstated() -> list[Case]:
@@ -249,7 +249,7 @@ def overstated() -> list[Case]:
 
 
 def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: Writer) -> Outcome:
-    """Every case once. A stubborn writer: the stricter retry is told the same again."""
+    """Plays every case once. The writer is stubborn: the stricter retry gets the same answer."""
     lost: list[float] = []
     through: list[float] = []
     calls: list[float] = []
@@ -276,8 +276,8 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
 
 
 def stands(claim: str, answer: Answer) -> bool:
-    """Every part of it is shown as verified. An answer that is withheld shows nothing."""
-    # A lie may differ from its true twin by a digit: likeness counts where nothing stands as it was said.
+    """Whether every part of the claim is shown as verified. A withheld answer shows nothing."""
+    # A lie may differ from its true twin by one digit: similarity counts only if nothing matches exactly.
     parts = [c for c in answer.claims if _bare(c.text) == _bare(claim)] or [
         c for c in answer.claims if same(c.text, claim)
     ]
@@ -294,7 +294,7 @@ def _bare(text: str) -> str:
 
 
 def provider_trouble(bench: Bench, case: Case) -> list[list[str]]:
-    """Time-outs, limits and errors: calls, seconds, and whether the answer still came."""
+    """Time-outs, rate limits and errors: calls, seconds, and whether an answer still came."""
     settings = Writer(timeout_s=1.0, retries=2)
     busy = {"retry-after-ms": "50"}
     plays: dict[str, Callable[[Asked, int], Reply]] = {

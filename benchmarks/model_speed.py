@@ -1,11 +1,11 @@
-"""How fast the embedded entailer runs, against the bare runtime on the same graph. `python -m
+"""How fast the embedded entailer runs, compared with the bare runtime on the same graph. `python -m
 benchmarks.model_speed`.
 
 Out: docs/measurements/model_speed.md and .json: pairs per CPU-second at 32 to 256 tokens, of Session.run on
-ready ids and of `OnnxEntailer.entail` from texts (tokens, windows, combination), each beside onnxruntime
-called by itself with ready arrays (the limit), in CPU-seconds, so that other work on the machine matters
-less; and the wall time of 5 claims x 3 spans, of the entailer alone and of the whole verifier, over single
-sentences and over texts as long as a chunk.
+prepared ids and of `OnnxEntailer.entail` from texts (tokens, windows, combination), each next to bare
+onnxruntime on prepared arrays (the limit), in CPU-seconds so that other work on the machine matters less; and
+the wall time of 5 claims x 3 spans, of the entailer alone over single sentences, and of the whole verifier
+over those and over texts as long as a chunk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from citewell.verification.verifier import Verifier
 
 LENGTHS = (32, 64, 128, 256)
 LEAST_SHARE, MOST_MS = 0.9, 300
-"""Aimed at: of the bare runtime, and for 5 claims x 3 spans on two cores."""
+"""Targets: share of the bare runtime's rate, and milliseconds for 5 claims x 3 spans on two cores."""
 CLAIMS = (
     "Revenue rose 8 % to 51.2 billion dollars in fiscal 2023.",
     "The company opened 25 new stores in Europe during the year.",
@@ -68,8 +68,8 @@ def rate(work: Callable[[], object], pairs: int, least_seconds: float = 2.0) -> 
 
 
 def by_length(entailer: OnnxEntailer, length: int) -> dict[str, float]:
-    """One sequence of so many tokens, ready; and a text of as many with a claim, in the windows that it is
-    read in, each beside the bare runtime on the same sequences."""
+    """A prepared sequence of ``length`` tokens; and a text that makes as many with a claim, in the windows it
+    is read in; each next to the bare runtime on the same sequences."""
     session, claim = entailer._session, CLAIMS[0]
     ids = np.random.default_rng(0).integers(1000, 20_000, length).tolist()
     one = Tokens(ids, [0] * (length // 2) + [1] * (length - length // 2))
@@ -89,7 +89,7 @@ def by_length(entailer: OnnxEntailer, length: int) -> dict[str, float]:
 
 
 def _rates(session: Session, sequences: list[Tokens], ours: Callable[[], object]) -> tuple[float, float]:
-    """Ours, and onnxruntime by itself on the same sequences, eight times each."""
+    """Rates of ours and of bare onnxruntime on the same sequences, eight times each."""
     feeds = [
         {
             "input_ids": np.array([one.ids], dtype=np.int64),
@@ -103,7 +103,7 @@ def _rates(session: Session, sequences: list[Tokens], ours: Callable[[], object]
 
 
 def _sentence(session: Session, tokens: int) -> str:
-    """One sentence of so many tokens, or one more."""
+    """One sentence of ``tokens`` tokens, or one more."""
     words: list[str] = []
     while len(session.tokenizer.encode(" ".join(words), add_special_tokens=False).ids) < tokens - 1:
         words.append(("revenue", "store", "board", "cost", "year")[len(words) % 5])
@@ -115,7 +115,7 @@ def questions(spans: Sequence[str]) -> list[ClaimEvidence]:
 
 
 def wall(texts: Sequence[str], work: Callable[[Sequence[str]], object]) -> dict[str, float]:
-    """Each time over other texts: exact checks of equal ones are remembered."""
+    """Uses different texts each time: exact checks of equal ones are cached."""
     work(texts)
     times = []
     for number in range(20):

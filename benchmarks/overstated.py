@@ -3,8 +3,8 @@
     python -m benchmarks.overstated
 
 In: nothing. Out: ``docs/measurements/overstated``. The passages and statements were written by people who had
-not read the checks; nothing was fitted to them. Each statement is given to ``citewell.verify`` as an answer
-that cites its passage. "Without the checks" is the same with :mod:`citewell.verification.overstating` silent.
+not read the checks; nothing was fitted to them. Each statement is passed to ``citewell.verify`` as an answer
+citing its passage. "Without the checks" disables :mod:`citewell.verification.overstating`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Passages with a true statement and one that says more than they do, written by hand for this.
+"""Hand-written passages, each with a true statement and one that says more than the passage.
 
-In: ``benchmarks/overstatements.jsonl``. Out: (passage, what it says, what it does not), in order. ``unseen``
-ones were written by people who had not read the checks.
+In: ``benchmarks/overstatements.jsonl``. Out: (passage, what it says, what it does not say), in order. The
+``unseen`` ones were written by people who had not read the checks.
 """
 
 from __future__ import annotations

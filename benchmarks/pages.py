@@ -71,7 +71,7 @@ return {
 
 
 class TurnedClock:
-    """A week further with each question."""
+    """A clock that moves forward a week with each question."""
 
     def __init__(self) -> None:
         self.weeks_ago = len(QUESTIONS) - 1
@@ -81,7 +81,7 @@ class TurnedClock:
 
 
 def made(home: Path) -> dict[str, str]:
-    """The addresses to look at, in a home that is filled when it is not there."""
+    """The addresses to visit, in a home that is filled if it does not exist."""
     known = home / "pages.json"
     if not known.exists():
         clock = TurnedClock()
@@ -144,7 +144,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 def measured(driver: webdriver.Chrome, address: str) -> dict[str, Any]:
-    """Medians over ``LOADS`` loads, the cache emptied before each."""
+    """Medians over ``LOADS`` loads, each with an emptied cache."""
     loads: list[dict[str, float]] = []
     driver.execute_cdp_cmd("Network.enable", {})
     for _ in range(LOADS):

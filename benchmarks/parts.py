@@ -30,13 +30,13 @@ from citewell.core.records import Answer, Decision, Status
 from citewell.core.sentences import sentence_spans
 
 Part = tuple[str, str | None]
-"""A word of the question that stands for the part, and the words expected; None where no text has them."""
+"""A word of the question that identifies the part, and the words expected; None where no text has them."""
 Case = tuple[dict[str, Any], Any]
 """A text, and one of its rows."""
 
 
 def cases(texts: Sequence[dict[str, Any]], name: str, most: int) -> list[Case]:
-    """``most`` of the rows of a battery, in an order that depends on each row alone."""
+    """At most ``most`` rows of a battery, in an order that depends on each row alone."""
     found = [(text, row) for text in texts for row in text[name]]
     return sorted(found, key=lambda case: hashlib.sha256(str(case[1]).encode()).digest())[:most]
 
@@ -53,12 +53,12 @@ def in_a_home(texts: Sequence[dict[str, Any]], config: Config | None, use: Calla
 
 
 def named(key: str, answer: Answer) -> bool:
-    """One of the parts that the answer says are missing is the one that ``key`` stands for."""
+    """Whether one of the parts the answer reports missing is the one that ``key`` identifies."""
     return any(set(words(key)) <= set(words(missing)) for missing in answer.missing)
 
 
 def told(parts: Sequence[Part], answer: Answer) -> Counter[str]:
-    """What the answer to one question counts as; each count has its total beside it."""
+    """What the answer to one question counts as; each count comes with its total."""
     standing = [expected for _, expected in parts if expected]
     absent = [key for key, expected in parts if not expected]
     withheld = answer.decision is Decision.ABSTAIN
@@ -89,7 +89,7 @@ def questions(texts: Sequence[dict[str, Any]], most: int) -> Counter[str]:
 
 
 def links(texts: Sequence[dict[str, Any]], most: int) -> Counter[str]:
-    """Answers that are flagged: a claim of theirs is not verified, or nothing in them is a claim."""
+    """Answers with stated and invented links, and how many pass: they make claims, and all are verified."""
     counts: Counter[str] = Counter()
     for text, (answer, stated) in cases(texts, "links", most):
         report = citewell.verify(answer=f"{answer} [1]", sources=[text["text"]])
@@ -100,7 +100,7 @@ def links(texts: Sequence[dict[str, Any]], most: int) -> Counter[str]:
 
 
 def answering(texts: Sequence[dict[str, Any]], most: int) -> list[tuple[dict[str, Any], str, list[str]]]:
-    """The control: questions of two parts with the very sentences that answer them."""
+    """The control: two-part questions with the very sentences that answer them."""
     found = []
     for text, row in cases(texts, "questions", len(texts) * 9):
         sentences = [text["text"][a:b] for a, b in sentence_spans(text["text"])]
@@ -111,7 +111,7 @@ def answering(texts: Sequence[dict[str, Any]], most: int) -> list[tuple[dict[str
 
 
 def written(texts: Sequence[dict[str, Any]], most: int) -> Counter[str]:
-    """Decisions on the answers of a scripted writer: claims beside the point, and the control."""
+    """Decisions on a scripted writer's answers: true claims beside the point, and the control."""
     beside = [(text, question, [claim]) for text, (question, claim) in cases(texts, "beside", most)]
     counts: Counter[str] = Counter()
     now: dict[str, Any] = {}

@@ -35,7 +35,7 @@ from citewell.knowledge.home import KnowledgeBase
 GENERATOR_MS = 1_500.0
 RETRIEVAL = ("aspects", "retrieval", "broadened retrieval")
 WRITING = ("generation", "stricter retry")
-"""Every other stage is what accountability costs."""
+"""Every other stage is the cost of accountability."""
 _BATCH = 5_000
 _COSINE = 0.8
 
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 class _Base:
-    """A home with real filings, and the power to grow it."""
+    """A home with real filings that can be grown."""
 
     def __init__(self, folder: Path, wanted: int, real: int) -> None:
         data = data_folder() / "financebench"
@@ -94,12 +94,12 @@ class _Base:
         half = wanted // 2
         self.questions = self.questions[:half] + questions_of_rows(self._documents, wanted - half)
         for question in self.questions[:2]:
-            self.knowledge_base.ask(question)  # models and pages are warm before anything is measured
+            self.knowledge_base.ask(question)  # warms models and pages before anything is measured
         self._copies = 0
         self._vectors: dict[str, dict[str, Any]] = {}
 
     def forget(self) -> None:
-        """Opens the home anew: what was read at another size would cost nothing here."""
+        """Reopens the home: what was cached at another size would cost nothing here."""
         self.knowledge_base.close()
         self.assembly = Assembly(self.assembly.home, self.assembly.config)
         self.knowledge_base = KnowledgeBase(self.assembly)
@@ -153,7 +153,7 @@ class _Base:
 
 
 def questions_of_rows(documents: Sequence[Document], count: int) -> list[str]:
-    """Questions that a table row with a year in its column's head answers: passes that go all the way."""
+    """Questions answered by a table row whose column head names a year: passes that run every stage."""
     found: list[str] = []
     for document in documents:
         rows_ = [row for part in document.tables for row in part.rows if row.label and row.cells]
@@ -168,7 +168,7 @@ def questions_of_rows(documents: Sequence[Document], count: int) -> list[str]:
 def _copy(
     document: Document, chunks: Sequence[Chunk], number: int, shuffle: random.Random
 ) -> tuple[Document, list[Chunk]]:
-    """The document under another name, the words of each chunk in another order: every offset still holds."""
+    """The document under another name, with each chunk's words shuffled: every offset still holds."""
     text = document.text
     for chunk in chunks:
         words = text[chunk.start_offset : chunk.end_offset].split(" ")
@@ -215,7 +215,7 @@ def _counts(names: Sequence[str]) -> dict[str, int]:
 
 
 def _stages(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
-    """Percentiles of each stage over the passes that had it, of accountability and of the whole."""
+    """Percentiles of each stage over the passes that ran it, of accountability and of the whole."""
     times: dict[str, list[float]] = {}
     for answer in answers:
         stages = answer.trace.stages if answer.trace else ()
@@ -230,8 +230,8 @@ def _stages(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
 
 
 def _reads(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
-    """Of 256 tokens through the small encoder, a whole pass; where it answers, at least in part, and where
-    it abstains."""
+    """Reads of 256 tokens by the small encoder in a pass that answers, at least in part, and in one that
+    abstains."""
     told: dict[str, list[float]] = {"answered": [], "abstained": []}
     for answer in answers:
         reads = sum(stage.reads for stage in answer.trace.stages) if answer.trace else 0.0

@@ -92,7 +92,7 @@ def _score(
     for word, count in wanted.items():
         kind = figures if word[0].isdigit() else words
         if kind is words and len(word) >= _GLUED and word in squeezed:
-            here[word] = max(here[word], count)  # the evidence was copied without its spaces
+            here[word] = max(here[word], count)  # the evidence was copied without spaces
         kind["all"] += count
         kind["here"] += min(count, here[word])
         kind["near"] += min(count, near[word])

@@ -1,7 +1,7 @@
-"""One lease and the programs that set it as a PDF.
+"""One lease, and the programs that typeset it as a PDF.
 
-In: the blocks of :data:`LEASE`. Out: for each of :data:`WRITERS` the bytes of a PDF. The words are the same
-for all; line ends, fonts, boxes and the order of drawing are the program's.
+In: the blocks of :data:`LEASE`. Out: the bytes of a PDF for each of :data:`WRITERS`. All set the same words;
+line breaks, fonts, boxes and drawing order are the program's.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LEASE = tuple(
 
 
 def fpdf2(landscape: bool = False, plain: bool = False) -> bytes:
-    """``plain``: typewriting, set two lines apart, with headings that only their numbers tell from prose."""
+    """``plain``: typewriter font, double-spaced, with headings that only numbers set apart from prose."""
     from fpdf import FPDF
 
     pdf = FPDF(orientation="landscape" if landscape else "portrait", format="A4")
@@ -113,7 +113,7 @@ def reportlab(columns: int = 1, size: tuple[float, float] = A4) -> bytes:
 
 
 def cropped() -> bytes:
-    """Printed on a sheet larger than the page, which begins 90 points in."""
+    """Pages on a larger sheet, cropped to begin 90 points in."""
     import pypdfium2
 
     inner = pypdfium2.PdfDocument(reportlab())
@@ -125,7 +125,7 @@ def cropped() -> bytes:
 
 
 def turned() -> bytes:
-    """Landscape sheets that a /Rotate of 90 shows upright: the writing runs up the sheet."""
+    """Landscape sheets that a /Rotate of 90 shows upright: the text runs up the sheet."""
     import pypdfium2
     import pypdfium2.raw as raw
 
@@ -246,7 +246,7 @@ def libreoffice() -> bytes:
 
 
 def word() -> bytes:
-    """A Word file, justified, turned into a PDF by LibreOffice."""
+    """A justified Word file, converted to PDF by LibreOffice."""
     import docx
 
     document = docx.Document()
@@ -276,7 +276,7 @@ def _soffice(folder: Path, name: str, filter_name: str) -> list[str]:
 
 
 def latex() -> bytes:
-    """Justified, hyphenated, with ligatures; its fonts are PostScript's."""
+    """Justified and hyphenated, with ligatures and PostScript fonts."""
     special = {"&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "_": r"\_", "•": r"\textbullet{}"}
     parts = []
     for kind, text in LEASE:
@@ -325,7 +325,7 @@ def _roff() -> str:
 
 
 def scanned() -> bytes:
-    """Pictures of pages: nothing to read, and the reader has to say so."""
+    """Images of pages: there is no text, and the reader has to say so."""
     import pypdfium2
 
     pictures = [page.render(scale=1.5).to_pil() for page in pypdfium2.PdfDocument(reportlab())]
@@ -335,7 +335,7 @@ def scanned() -> bytes:
 
 
 class Writer(NamedTuple):
-    """``module`` or ``program``: what has to be installed."""
+    """``module`` or ``program``: what must be installed."""
 
     write: Callable[[], bytes]
     module: str = ""
@@ -371,7 +371,7 @@ WRITERS: Mapping[str, Writer] = {
 
 
 def _by_program(source: str | bytes, name: str, command: Callable[[Path], list[str]]) -> bytes:
-    """``out.pdf`` or the source's name with .pdf, made in a folder of its own."""
+    """Runs ``command`` in a temporary folder and returns the PDF it writes there."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / name).write_bytes(source if isinstance(source, bytes) else source.encode())

@@ -1,8 +1,8 @@
-"""One lease, set by many programs, read back: ``python -m benchmarks.pdf_writers``
+"""One lease, typeset by many programs and read back: ``python -m benchmarks.pdf_writers``
 
-In: :mod:`benchmarks.pdf_setters`. Out: for each program, what of the words that went in comes out of the
-reader, in which order, and which headings, paragraphs and rows are whole; and CPU time beside two other
-readers. A program that is not installed is named and left out.
+In: :mod:`benchmarks.pdf_setters`. Out: for each program, how many of the words come back out of the reader,
+in what order, and which headings, paragraphs and rows are whole; and CPU time compared with two other
+readers. Programs that are not installed are named and skipped.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from citewell.documents.pdf import PdfReader
 
 
 class Reading(NamedTuple):
-    """Shares from 0 to 1 of what went in; ``order`` is 1 minus the edit distance of words over their number,
-    ``whole`` the paragraphs and items that are one line, ``headings`` those in a section's path."""
+    """Shares from 0 to 1 of the original; ``order`` is 1 minus the word edit distance over the number of
+    words, ``whole`` the paragraphs and items that are one line, ``headings`` those in a section's path."""
 
     characters: float
     order: float
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
 
 def compare(document: Document, blocks: Sequence[Block] = LEASE) -> Reading:
-    """What of ``blocks`` the document holds."""
+    """How much of ``blocks`` the document holds."""
     wanted, got = " ".join(block.text for block in blocks), document.text
     lines = {_plain(line) for line in got.split("\n")}
     letters, there = _letters(wanted), _letters(got)
@@ -55,7 +55,7 @@ def compare(document: Document, blocks: Sequence[Block] = LEASE) -> Reading:
 
 
 def _rows(document: Document) -> set[str]:
-    """Label and cells, where each cell stands under its own head."""
+    """Label and cells of each row whose cells stand under their own heads."""
     found = set()
     for grid in document.tables:
         for row in grid.rows:
@@ -66,7 +66,7 @@ def _rows(document: Document) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Words with single spaces; what programs set for a bullet is one sign."""
+    """Words with single spaces; all the signs that programs set for a bullet become one."""
     return re.sub(r"^[-–•∙·] ", "• ", re.sub(" +", " ", text.strip()))
 
 
@@ -82,13 +82,13 @@ def _distance(wanted: Sequence[str], got: Sequence[str]) -> int:
     before = steps.copy()
     for at, word in enumerate(wanted, 1):
         kept = np.minimum(before[1:] + 1, before[:-1] + (there != codes[word]))
-        # each cell may also come from its left neighbour: a running minimum of what is left of it
+        # each cell may also come from its left neighbour: a running minimum over the cells to its left
         before = np.minimum.accumulate(np.concatenate(([at], kept)) - steps) + steps
     return int(before[-1])
 
 
 def speeds(files: Sequence[bytes]) -> dict[str, float]:
-    """CPU milliseconds a page of ``files``: this reader, pypdfium2's text alone, pdfplumber where it is."""
+    """CPU milliseconds per page of ``files``: this reader, pypdfium2's text, pdfplumber if installed."""
     import pypdfium2
 
     def ours(data: bytes) -> None:

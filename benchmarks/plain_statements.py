@@ -2,11 +2,11 @@
 
     python -m benchmarks.plain_statements
 
-In: ``benchmarks/plain_statements.jsonl``: passages of medicine, finance, law and support, each with two
-statements that it supports and two that it does not, written for this by somebody who had not seen the
+In: ``benchmarks/plain_statements.jsonl``: passages on medicine, finance, law and support, each with two
+statements that it supports and two that it does not, written for this by someone who had not seen the
 verifier, its checks or its tests. Nothing was fitted to them. Out: ``docs/measurements/plain_statements``.
-Each statement is given to ``citewell.verify`` as an answer that cites its passage. "Without" silences
-every objection of exact code.
+Each statement is passed to ``citewell.verify`` as an answer citing its passage. "Without" disables every
+objection of exact code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def status(claim: str, passage: str) -> Status:
 
 
 def counted(cases: list[dict[str, Any]]) -> Counter[tuple[str, str, Status]]:
-    """Statements by domain, by "supported" or the error, and by what the verifier says."""
+    """Statements by domain, by "supported" or the error, and by verdict."""
     found: Counter[tuple[str, str, Status]] = Counter()
     for case in cases:
         for claim in case["supported"]:
@@ -43,7 +43,7 @@ def counted(cases: list[dict[str, Any]]) -> Counter[tuple[str, str, Status]]:
 
 
 def share(counts: Counter[tuple[str, str, Status]], says: Status, **where: Any) -> str:
-    """The share that gets this status; ``domain``, ``error`` and ``supported`` narrow the statements."""
+    """The share with this status; ``domain``, ``error`` and ``supported`` narrow the statements."""
     kept = {
         key: n
         for key, n in counts.items()

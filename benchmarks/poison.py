@@ -1,7 +1,7 @@
-"""How often the poison filter sets real text aside: ``python -m benchmarks.poison``.
+"""How often the poison filter quarantines real text: ``python -m benchmarks.poison``.
 
-In: public corpora under CITEWELL_DATA (filings by their text, encyclopaedia, abstracts, policies, manuals
-of public services, reviews). Out: docs/measurements/poison.{md,json}: alarms, n and the 95 % interval
+In: public corpora under CITEWELL_DATA (text of filings, encyclopaedia, abstracts, policies, public-service
+manuals, reviews). Out: docs/measurements/poison.{md,json}: alarms, n and the 95 % interval
 (Wilson). None of this text was written to attack a model, so every alarm is false.
 """
 

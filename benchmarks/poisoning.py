@@ -35,7 +35,7 @@ TITLE = "Poisoned documents"
 
 
 def build(home: Path, n: int) -> tuple[KnowledgeBase, list[Case]]:
-    """A home of ARTICLES articles, made once, and ``n`` answered questions over them."""
+    """A home of ARTICLES articles, built once, and ``n`` answered questions on them."""
     asked, articles = reporting()
     titles = sorted(articles)
     random.Random(SEED).shuffle(titles)
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 class Held(Record, frozen=True, kw_only=True):
-    """What the cells of one page have in common; ``numbers``: cases whose answer is a number."""
+    """What the cells of one page share; ``numbers``: cases whose answer is a number."""
 
     n: int
     numbers: int
@@ -105,7 +105,7 @@ class Held(Record, frozen=True, kw_only=True):
 
 
 def keep(report: PoisoningReport, held: Held) -> None:
-    """Into the page, beside what other pieces of this command measured of the same."""
+    """Adds the report to the page, next to what other runs of this command measured on the same."""
     path = RESULTS / "poisoning.json"
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     cells = {_which(cell): cell for cell in report.cells}
@@ -117,7 +117,7 @@ def keep(report: PoisoningReport, held: Held) -> None:
 
 
 def _which(cell: Cell) -> tuple[int, int, int]:
-    """Kind, count and defences, as they are ordered."""
+    """Kind, count and defences, as a sort key."""
     kinds, names = list(Poison), [ALL.name, NO_DEFENCE.name, *(one.name for one in ABLATED)]
     kind = -1 if cell.poison is None else kinds.index(cell.poison)
     return kind, cell.count, names.index(cell.defences)
@@ -160,7 +160,7 @@ answers were shown without a conflict. Nothing in the pass prefers a newer docum
 
 
 def _claimed(report: PoisoningReport) -> str:
-    """The published figures beside ours: poisoned is everything but clean, pooled over kinds and rates."""
+    """The published figures next to ours: poisoned is everything but clean, pooled over kinds and rates."""
     lines = []
     for defences in (ALL.name, NO_DEFENCE.name):
         cells = [c for c in report.cells if c.defences == defences]

@@ -1,7 +1,7 @@
-"""A PostgreSQL server of one's own, from Debian's packages: started in a folder, reached by a Unix socket.
+"""A private PostgreSQL server from Debian's packages, started in a folder and reached by a Unix socket.
 
-In: an empty folder. Out: the server's URL while the context lasts. As root it runs as another user, because
-PostgreSQL refuses to run as root. Used by the measurements and by the tests of the log.
+In: an empty folder. Out: the server's URL for the duration of the context. As root it runs as another user,
+because PostgreSQL refuses to run as root. Used by the measurements and by the tests of the log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLACES = ("/usr/lib/postgresql", "/usr/local/bin", "/usr/local/pgsql/bin")
 
 
 class NoPostgresError(Exception):
-    """Why there is none here."""
+    """Why no PostgreSQL can be started here."""
 
 
 def binaries() -> Path:
@@ -33,8 +33,8 @@ def binaries() -> Path:
 
 @contextmanager
 def private_postgres(folder: Path, settings: Sequence[str] = ()) -> Iterator[str]:
-    """``settings`` as ``name=value``. Raises NoPostgresError where there is none, RuntimeError, with what the
-    server said, where one does not start: tests that skip the first must not skip the second."""
+    """``settings`` as ``name=value``. Raises NoPostgresError if there is none, and RuntimeError, with the
+    server's output, if it does not start: tests that skip the first must not skip the second."""
     tools = binaries()
     user = _user()
     data, socket = folder / "data", folder / "socket"
@@ -69,7 +69,7 @@ def _user() -> str | None:
 
 
 def _open_the_way(folder: Path) -> None:
-    """A temporary folder of root's is closed to others, and the server must pass through it."""
+    """Lets the server's user pass through root's temporary folders, which are closed to others."""
     for parent in folder.parents:
         if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)

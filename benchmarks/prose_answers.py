@@ -72,7 +72,7 @@ def reporting() -> tuple[list[Question], dict[str, list[str]]]:
 
 
 def choosing() -> tuple[list[Question], dict[str, list[str]]]:
-    """Held-out questions, half of them on articles that are not there, among those of other questions."""
+    """Held-out questions, half of them on articles left out of the folder, which also holds others."""
     everything = [question for name in CHOOSING for question in questions(name)]
     asked = [question for question in everything if held_out(question.source, question.group)]
     gone = {question.group for question in asked if share(f"gone/{question.group}") < 0.5}

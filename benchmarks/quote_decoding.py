@@ -47,7 +47,7 @@ WORDS = _words()
 
 
 def tokenizer() -> Any:
-    """Byte-level BPE, trained on the made words to 32,000 tokens or as many as they give."""
+    """Byte-level BPE, trained on the generated words to 32,000 tokens or as many as they yield."""
     import llguidance
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -65,7 +65,7 @@ def tokenizer() -> Any:
 
 
 def measure(words: Any, grammar: str, tokens: int, chance: random.Random) -> tuple[float, list[float]]:
-    """(milliseconds to compile, microseconds of each mask) along a random walk through what is allowed."""
+    """(milliseconds to compile, microseconds per mask) along a random walk through the allowed tokens."""
     import llguidance
     import llguidance.numpy as masks
     import numpy as np

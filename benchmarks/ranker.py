@@ -35,13 +35,13 @@ from citewell.models.onnx.reading import OnnxRanker
 SEED, POOL = 5, 30
 DEFAULT = Config().retrieval.relevance_threshold
 DRAWN = {"keeps 90 % recall": "false_positives", "lets 5 % through": "recall"}
-"""Borders drawn on one half of a set, and what is told of them on the other."""
+"""Thresholds set on one half of a set, and what is reported for them on the other."""
 Pair = tuple[str, str, bool]
 Scores = NDArray[np.float64]
 
 
 def trained_on() -> set[str]:
-    """Passages of SQuAD that shaped the weights: qnli is made of sentences of some of them."""
+    """Passages of SQuAD that shaped the weights: qnli is made of sentences from some of them."""
     return {" ".join(q.passage.split()) for q in questions("qa/squad2_cs224n.dev")}
 
 
@@ -70,7 +70,7 @@ def clapnq() -> list[Pair]:
 
 
 def other_aspect() -> list[Pair]:
-    """medquad: passages on held-out diseases, half of them on another aspect than the one asked for."""
+    """medquad: passages on held-out diseases, half of them on an aspect other than the one asked for."""
     return [
         (q.question, _shown(q.context, q.passage), q.spans is None)
         for q in questions("relevance/medquad.train", report=True)
@@ -141,7 +141,7 @@ def judge(pairs: list[Pair], values: Scores) -> dict[str, Any]:
 
 
 def at_borders(pairs: list[Pair], values: Scores, borders: dict[str, float]) -> dict[str, Any]:
-    """False positives and recall at fixed borders (on all rows), and at those drawn on every second row of
+    """False positives and recall at fixed thresholds (on all rows), and at those set on every second row of
     each class (on the other rows)."""
     truth = np.array([p[2] for p in pairs])
     yes, no = values[truth], values[~truth]

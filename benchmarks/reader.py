@@ -39,7 +39,7 @@ class Asked:
 
 
 def kept(name: str) -> list[Asked]:
-    """The reported groups of a set that is used both ways, as `reading_pairs` cuts them."""
+    """The reported groups of a set that is used both ways, as `reading_pairs` splits them."""
     return [
         Asked(q.question, q.passage, tuple(q.passage[a:b] for a, b in q.spans or ()), bool(q.spans))
         for q in questions(name, report=True)
@@ -47,7 +47,7 @@ def kept(name: str) -> list[Asked]:
 
 
 def whole(name: str) -> list[Asked]:
-    """A set of which nothing shaped the weights, passages whole."""
+    """A set that shaped no weights, with whole passages."""
     return [
         Asked(q.question, q.passage, tuple(q.passage[a:b] for a, b in q.spans or ()), q.spans != ())
         for row in load(name)
@@ -61,7 +61,7 @@ def judged_only(name: str) -> list[Asked]:
 
 
 def literal(name: str) -> list[Asked]:
-    """Answerable or not; spans are scored where the right choice stands in the text word for word."""
+    """Answerable or not; spans are scored where the right choice occurs in the text word for word."""
     return [
         Asked(
             r["question"],
@@ -74,7 +74,7 @@ def literal(name: str) -> list[Asked]:
 
 
 def tables() -> list[Asked]:
-    """TAT-QA's questions over reported tables whose answer stands in a cell or the text around it."""
+    """TAT-QA's questions on reported tables whose answer occurs in a cell or the text around it."""
     rows = [row for row in load("qa/tatqa.dev") if reported("qa/tatqa.dev", table_key(row))]
     return [asked for row in rows for asked in _located(row)]
 

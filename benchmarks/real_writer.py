@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def _chosen(asked: list[Question], count: int) -> list[Question]:
-    """Half with an answer, half without, in turn."""
+    """Half with an answer, half without, alternating."""
     random.Random(SEED).shuffle(asked)
     held = [question for question in asked if question.spans][: count // 2]
     none = [question for question in asked if not question.spans][: count - count // 2]
@@ -165,7 +165,7 @@ def _asked(question: str, sources: Sequence[str], model: str) -> str:
 
 
 def _report(rows: Sequence[dict[str, Any]], given: argparse.Namespace) -> None:
-    columns: dict[str, list[tuple[bool, str]]] = {}  # whether an answer stands there, what came of it
+    columns: dict[str, list[tuple[bool, str]]] = {}  # whether there is an answer, and the outcome
     told: list[str] = []
     for form in given.forms:
         of = [row for row in rows if row["form"] == form]

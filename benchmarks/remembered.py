@@ -1,8 +1,8 @@
-"""Model outputs kept outside the tree, so that a second run of a measurement asks only what is new.
+"""Model outputs cached outside the tree, so that rerunning a measurement asks only what is new.
 
-In: CITEWELL_REMEMBERED (a folder; unset: nothing is kept beyond the run). Out: an entailer and an embedder
-that answer a text they have seen from memory. What is kept belongs to one hash of weights: other weights
-never see it. Knows nothing about what is measured.
+In: CITEWELL_REMEMBERED (a folder; unset: nothing is kept beyond the run). Out: an entailer and an embedder's
+cosines, from the cache for texts seen before. Each cache belongs to one hash of weights: other weights never
+see it. Independent of what is measured.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import Entailment
 
-_AT_ONCE = 64  # new questions asked before they are written down
+_AT_ONCE = 64  # new questions asked before the answers are stored
 
 
 class Memory:
-    """``kind`` keeps what one model is asked in different ways apart."""
+    """``kind`` keeps apart the different ways in which one model is asked."""
 
     def __init__(self, maker_hash: str, kind: str) -> None:
         folder = os.environ.get("CITEWELL_REMEMBERED")
@@ -33,7 +33,7 @@ class Memory:
         self._store.execute("CREATE TABLE IF NOT EXISTS known (key TEXT PRIMARY KEY, value TEXT)")
 
     def answer(self, asked: Sequence[Any], ask: Callable[[list[Any]], list[Any]]) -> list[Any]:
-        """One JSON value a question, in order."""
+        """One JSON value per question, in order."""
         keys = [hashlib.sha256(json.dumps(each).encode()).hexdigest() for each in asked]
         new = {key: each for key, each in zip(keys, asked, strict=True) if self._known(key) is None}
         waiting = list(new.items())
@@ -51,7 +51,7 @@ class Memory:
 
 
 class RememberingEntailer:
-    """The entailer it is given, asked each pair once."""
+    """The given entailer, asked each pair once."""
 
     def __init__(self, entailer: Entailer, kind: str = "entailer") -> None:
         self.maker = entailer.maker

@@ -1,6 +1,6 @@
-"""What every measurement says the same way: means with n and bootstrap intervals, as a table and as JSON.
+"""What every measurement reports in the same way: means with n and bootstrap intervals, as table and as JSON.
 
-In: values a question. Out: two files under ``docs/measurements``. Knows nothing about what is measured.
+In: one value per question. Out: two files under ``docs/measurements``. Independent of what is measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SEED, _ROUNDS = 20260101, 2_000
 
 
 def data_folder() -> Path:
-    """``CITEWELL_DATA``; ends the run with a reason where it is unset."""
+    """``CITEWELL_DATA``; exits with a reason if it is unset."""
     folder = os.environ.get("CITEWELL_DATA")
     if not folder:
         sys.exit("CITEWELL_DATA is not set: this measurement needs the public data")
@@ -30,7 +30,7 @@ def data_folder() -> Path:
 
 
 def interval(values: Sequence[float]) -> dict[str, float | int | None]:
-    """Mean, n, and the 2.5 and 97.5 percentiles of 2,000 seeded bootstrap means; None for no values."""
+    """Mean, n, and the 2.5 and 97.5 percentiles of 2,000 seeded bootstrap means; None without values."""
     if not len(values):
         return {"value": None, "n": 0, "low": None, "high": None}
     array = np.asarray(values, dtype=np.float64)
@@ -55,8 +55,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
-    """``docs/measurements/NAME.md`` and ``.json``. The page names its command, the JSON machine, versions and
-    commit."""
+    """Writes ``docs/measurements/NAME.md`` and ``.json``. The page names its command; the JSON the machine,
+    versions and commit."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     command = "" if f"benchmarks.{name}" in body else f"Written by `python -m benchmarks.{name}`.\n\n"
     (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{command}{body.strip()}\n", encoding="utf-8")
@@ -67,7 +67,7 @@ def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
 
 
 def code() -> str:
-    """The commit that was measured, with a plus where files differ from it; "" outside a checkout."""
+    """The measured commit, with a plus if src or benchmarks differ from it; "" outside a checkout."""
     root = RESULTS.parents[1]
 
     def git(*words: str) -> str:

@@ -59,7 +59,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def ndcg(ranked: Sequence[str], grades: Mapping[str, int], depth: int = 10) -> float:
-    """Gain is the grade, discount log2(rank + 1): as trec_eval's ndcg_cut."""
+    """Gain is the grade, discount log2(rank + 1), as in trec_eval's ndcg_cut."""
     gain = math.fsum(
         max(0, grades.get(item, 0)) / math.log2(rank + 1) for rank, item in enumerate(ranked[:depth], start=1)
     )
@@ -74,7 +74,7 @@ def recall(ranked: Sequence[str], grades: Mapping[str, int], depth: int = 5) -> 
 
 
 def bm25s_alone(corpus: Mapping[str, tuple[str, str]], queries: Mapping[str, str]) -> dict[str, list[str]]:
-    """The independent implementation at its defaults, on title and text."""
+    """The independent implementation with its defaults, on title and text."""
     import bm25s
 
     ids = sorted(corpus)
@@ -92,7 +92,7 @@ def bm25s_alone(corpus: Mapping[str, tuple[str, str]], queries: Mapping[str, str
 
 
 class Kept:
-    """What one set has cost so far, in a folder: its index and the rankings, a line each as they come."""
+    """What one set has cost so far, in a folder: its index, and the rankings, appended a line at a time."""
 
     def __init__(self, folder: Path, until: float) -> None:
         self._folder, self._until = folder, until
@@ -100,7 +100,7 @@ class Kept:
         self._file = folder / "rankings.jsonl"
         self.found: dict[str, dict[str, list[str]]] = {}
         for line in self._file.read_bytes().splitlines() if self._file.exists() else ():
-            with contextlib.suppress(json.JSONDecodeError):  # the last line of a run that was killed
+            with contextlib.suppress(json.JSONDecodeError):  # the last line of a killed run
                 stage, query, order = json.loads(line)
                 self.found.setdefault(stage, {})[query] = order
 
@@ -115,7 +115,7 @@ class Kept:
                 lines.write(json.dumps([stage, query, list(order)]) + "\n")
 
     def index(self, corpus: Mapping[str, tuple[str, str]], embedder: Embedder) -> LanceIndex | None:
-        """None when the time was up before every passage was in."""
+        """None if time ran out before every passage was indexed."""
         index = LanceIndex(self._folder / "index", embedder, "beir")
         held = index.stored()
         missing = [name for name, (_, text) in sorted(corpus.items()) if text.strip() and name not in held]
@@ -142,8 +142,8 @@ def _chunk(name: str, title: str, text: str) -> Chunk:
 
 
 def ladder(index: LanceIndex, queries: Mapping[str, str], ranked_queries: int, kept: Kept) -> bool:
-    """Stage -> query id -> passage ids, best first, into ``kept``: the pools of all queries, then re-ranked
-    ones for the first ``ranked_queries``. Whether every pool is there."""
+    """Stage -> query id -> passage ids, best first, into ``kept``: the pools of all queries, then re-rankings
+    for the first ``ranked_queries``. Returns whether every pool is there."""
     settings = Retrieval()
     snapshot = index.snapshot()
     retrievers = {name: Retriever(index, ranker, settings) for name, ranker in rankers().items()}

@@ -45,7 +45,7 @@ class Question(Record, frozen=True, kw_only=True):
 
     @property
     def chosen_on(self) -> bool:
-        """Whether it belongs to the half on which weights may be chosen."""
+        """Whether it is in the half on which weights may be chosen."""
         return int(hash_text(self.id)[-1], 16) % 2 == 0
 
 
@@ -72,7 +72,7 @@ def pages_of(document: Document, start: int, end: int) -> set[int]:
 
 
 class Ladder:
-    """Runs every stage on one question and says at which rank the first hit stands."""
+    """Runs every stage on one question and reports the rank of the first hit."""
 
     def __init__(
         self, index: LanceIndex, evidence: SqliteEvidence, rankers: dict[str, Ranker], settings: Retrieval
@@ -84,7 +84,7 @@ class Ladder:
         self._documents: dict[str, Document] = {}
 
     def stages(self, question: Question) -> dict[str, list[Chunk]]:
-        """Stage -> the chunks it ranks first."""
+        """Stage -> its chunks, best first."""
         first = next(iter(self._retrievers.values()))
         pool = first.pool(word(question.text), self._snapshot, Filters(), _DEPTH)
         found = {name: [pool.chunks[key] for key in keys] for name, keys in pool.ranked.items()}
@@ -123,7 +123,7 @@ class Ladder:
 
 
 def fused_everywhere(pool: Pool, settings: Retrieval) -> list[Key]:
-    """The lists over all documents fused, as if the question named none."""
+    """Fuses the lists over all documents, as if the question named none."""
     lists = {name: pool.ranked[name] for name in _EVERYWHERE}
     weights = {
         "chunk": settings.weight_chunk,
@@ -144,7 +144,7 @@ def rank_all(ladder: Ladder, asked: Sequence[Question]) -> list[dict[str, Ranks]
 
 
 def measure(found: Sequence[dict[str, Ranks]]) -> dict[str, dict[str, Any]]:
-    """Stage -> measure -> mean with interval; a stage that ranked nothing for a question missed it."""
+    """Stage -> measure -> mean with interval; a stage that ranked nothing for a question counts as a miss."""
     stages = dict.fromkeys(stage for ranks in found for stage in ranks)
     measures: dict[str, dict[str, Any]] = {}
     for stage in stages:
@@ -162,7 +162,7 @@ def within(rank: int | None, depth: int) -> float:
 
 
 def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
-    """The home's index and evidence; the filings are ingested first where they are not there."""
+    """The home's index and evidence; the filings are ingested first if they are missing."""
     from citewell.documents.ingesting import ingest
     from citewell.documents.worker import ParsingWorker
 
@@ -184,7 +184,7 @@ def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
 
 
 def rankers() -> dict[str, Ranker]:
-    """By the name they have in the table."""
+    """By their names in the table."""
     return {"embedded": OnnxRanker()}
 
 

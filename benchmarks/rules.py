@@ -51,7 +51,7 @@ TABLE_SETS = ("InfoTabS dev", "TabFact pairs", "SEM-TAB-FACTS")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``unit`` is the claim that the sentences of one case make up: it is supported when all of them are."""
+    """``unit`` is the claim that a case's sentences make up: it is supported if all of them are."""
 
     question: ClaimEvidence
     supported: bool
@@ -89,7 +89,7 @@ def tables(most: int) -> list[Case]:
 
 
 def cells(most: int) -> list[Case]:
-    """A cell told by its row and column, and the same with the cell of another row or column."""
+    """A cell stated with its row and column, and the same sentence with the value of another cell."""
     rng = random.Random(SEED)
     made: list[Case] = []
     for row in load("qa/wtq.train"):
@@ -123,7 +123,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def scales(most: int) -> list[Case]:
-    """An amount of a table in thousands or millions, told with its scale and told bare."""
+    """An amount from a table in thousands or millions, stated with its scale and without."""
     made: list[Case] = []
     for row in load("qa/tatqa.dev"):
         scale, grid = row["meta"]["scale"], row["meta"]["table"]
@@ -152,7 +152,7 @@ _LEANS = re.compile(r"(?:It|Its|He|She|His|Her|They|Their) [a-z]")
 
 
 def pronouns(most: int) -> list[Case]:
-    """A sentence behind its pronoun's name, as an answer tells it, and the same behind another name."""
+    """A sentence after its pronoun's name, as in an answer, and the same sentence after another name."""
     rng = random.Random(SEED)
     texts = sorted({row["premise"] for name in DOCUMENTS for row in load(name)})
     pool = sorted({name.text for text in texts[:200] for name in names(text) if name.certain})
@@ -169,7 +169,7 @@ def pronouns(most: int) -> list[Case]:
 
 
 def written(most: int) -> list[Case]:
-    """Statements over texts that nobody had seen who wrote a check; of the part kept for reporting."""
+    """Statements on texts that no author of a check had seen, from the part kept for reporting."""
     kept = [passage for passage in passages() if passage.part == "report"]
     random.Random(SEED).shuffle(kept)
     return [
@@ -199,7 +199,7 @@ def plain() -> list[Case]:
 
 
 def verified(cases: Sequence[Case], checker: Verifier) -> dict[str, bool]:
-    """By unit: every sentence of it is verified."""
+    """By unit: whether every sentence of it is verified."""
     found: dict[str, bool] = {}
     for one, verdict in zip(cases, checker.verify_many([one.question for one in cases]), strict=True):
         found[one.unit] = found.get(one.unit, True) and verdict.status is Status.VERIFIED
@@ -207,7 +207,7 @@ def verified(cases: Sequence[Case], checker: Verifier) -> dict[str, bool]:
 
 
 Patches = Mapping[str, Any]
-# What is no objection is silenced in the verifier's own module.
+# Checks that are not objections are switched off in the verifier's own module.
 OTHERS: dict[str, Patches] = {
     "exact quote (a proof)": {"stands_whole": lambda *_: False},
     "cell (a proof)": {"proven_by_cells": lambda *_: None},
@@ -215,7 +215,7 @@ OTHERS: dict[str, Patches] = {
 
 
 def without(name: str, cases: Mapping[str, Sequence[Case]], entailer: Entailer) -> dict[str, dict[str, bool]]:
-    """Verdicts by set and unit with one check off, or a group of them ("every objection")."""
+    """Verdicts by set and unit with one check off, or all of a group ("every objection")."""
     left: dict[str, Objection] = {key: check for key, check in OBJECTIONS.items() if key != name}
     checker = Verifier(entailer, objections={} if name == "every objection" else left)
     with ExitStack() as silent:
@@ -232,8 +232,8 @@ def compared(
     off: Mapping[str, Mapping[str, bool]],
     truth: Mapping[str, Mapping[str, bool]],
 ) -> Counts:
-    """By set: verdicts that the check makes right ("stops" an unsupported claim, "proves" a supported one),
-    and that it makes wrong ("holds" a supported claim down, "lets" an unsupported one through)."""
+    """By set: verdicts that the check makes right (it "stops" an unsupported claim, "proves" a supported one)
+    and wrong (it "holds" a supported claim down, "lets" an unsupported one through)."""
 
     def count(name: str, supported: bool, with_it: bool) -> int:
         return sum(

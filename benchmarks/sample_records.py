@@ -1,6 +1,6 @@
-"""Records to seal, for tests and measurements: short, whole, and with everything that can be asked for.
+"""Records to seal, for tests and measurements: short, complete, with every field that can be queried.
 
-In: what matters to the caller. Out: an AuditRecord, all else made up, the same every time.
+In: what matters to the caller. Out: an AuditRecord with everything else made up, the same every time.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def some_record(
     maker: Maker = MAKER,
     **fields: Any,
 ) -> AuditRecord:
-    """A record with a claim for each of ``statuses``; ``fields``: any others of the record, as they are."""
+    """A record with one claim for each of ``statuses``; ``fields`` sets any other fields of the record."""
     none = Measure(value=None, n=0)
     made: dict[str, Any] = {
         "request_id": f"req_{number:024d}",

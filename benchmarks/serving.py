@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def _home(folder: Path, given: str) -> Path:
-    """A copy of the home that is ``given``, or a made-up one."""
+    """A copy of the home ``given``, or a made-up one."""
     home = folder / "home"
     if given:
         shutil.copytree(given, home)
@@ -127,7 +127,7 @@ def _keys(home: Path, number: int) -> list[str]:
 
 
 def _loaded(arguments: argparse.Namespace, askers: int) -> dict[str, Any]:
-    """One step of the load, on a server and a home of its own."""
+    """One step of the load, on its own server and home."""
     with tempfile.TemporaryDirectory(prefix="citewell-serving-") as folder:
         home = _home(Path(folder), arguments.home)
         keys, load = _keys(home, askers), round(os.getloadavg()[0], 1)
@@ -174,8 +174,8 @@ async def _once_each(
 
 
 def _unlike(home: Path) -> Iterator[str]:
-    """Questions over filings, each once: FinanceBench's, then of table rows; then these again with a number
-    in front, which no memory of passages knows."""
+    """Questions on filings, each once: FinanceBench's, then those from table rows; then all again with a
+    number in front, which no cache of passages knows."""
     questions = _questions(home, 4_000)
     for turn in count():
         for place, question in enumerate(questions):
@@ -183,7 +183,7 @@ def _unlike(home: Path) -> Iterator[str]:
 
 
 class _Server:
-    """The real command on a free port of loopback."""
+    """The real command on a free loopback port."""
 
     def __init__(self, home: Path, threads: int, *, stand_ins: bool) -> None:
         with socket.socket() as probe:
@@ -220,7 +220,7 @@ class _Server:
         try:
             self.process.wait(40)
         except subprocess.TimeoutExpired:
-            # It would answer everybody who gave up; what clients hold is sealed already.
+            # It would answer everyone who gave up; what clients hold is already sealed.
             self.process.kill()
             self.process.wait()
 
@@ -289,7 +289,7 @@ async def _listen(client: httpx.AsyncClient, question: str, began: float, seen: 
                 if event.get("kind") == "done":
                     _note(event["answer"], began, seen)
                     return
-                if "status" in event:  # the problem that ended it: also that it waited too long
+                if "status" in event:  # the problem that ended it, including too long a wait
                     await _refused(event["status"], "1", seen)
                     return
     seen.errors["stream without an end"] += 1
@@ -302,7 +302,7 @@ def _note(answer: dict[str, Any], began: float, seen: Seen) -> None:
 
 
 async def _refused(status: int, wait: str, seen: Seen) -> None:
-    """Told to come again is no error; anything else is."""
+    """Being told to come again is not an error; anything else is."""
     if status in (429, 503):
         seen.refused[str(status)] += 1
         await asyncio.sleep(min(float(wait), 10.0))

@@ -1,10 +1,10 @@
-/* What a program asks of its disk, in order: loaded with LD_PRELOAD, it writes every change below a folder to a
- * file and passes it on. In: RECORD_BELOW (the folder), RECORD_TO (the file). Out: records of
+/* Records what a program asks of its disk, in order: loaded with LD_PRELOAD, it logs every change below a folder
+ * to a file and passes it on. In: RECORD_BELOW (the folder), RECORD_TO (the file). Out: records of
  *   op (1 byte), path length (4), offset (8), data length (4), all little-endian, then path and data.
  * Ops: C created, M made a folder, W wrote, T truncated (offset is the size), S synced (a file or a folder),
  * U unlinked, R renamed or L linked (data is the new path). A write is recorded before it is done, a sync after.
- * Knows nothing about what the bytes mean. Writes through mmap are not seen: SQLite's -shm is, and is no matter,
- * because it is made anew after a crash. */
+ * Independent of what the bytes mean. Writes through mmap are not seen: SQLite's -shm is one, which does not
+ * matter because it is rebuilt after a crash. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

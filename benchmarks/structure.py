@@ -1,9 +1,9 @@
-"""How deep is the house? Lines and files a folder, and the modules that a question passes through.
+"""How deep is the code? Lines and files per folder, and the modules that a question passes through.
 
     python -m benchmarks.structure
 
 In: nothing. Out: docs/measurements/structure. A *module visited* is a file of the package in which a function
-ran; a *hop* is a call from a function of one module into another's. Counted on the second call, when
+ran; a *hop* is a call from a function in one module to one in another. Counted on the second call, when
 everything is loaded and cached: `verify` of an answer of two sentences, `ask` over three small documents, and
 `ingest` of one of them.
 """
@@ -48,7 +48,7 @@ class Visits:
         self.hops += caller.startswith(str(SOURCE)) and caller != name
 
     def of(self, work: Callable[[], object]) -> tuple[int, int]:
-        """Modules and hops of one call, its threads included."""
+        """Modules and hops of one call, including its threads."""
         threading.setprofile(self)
         sys.setprofile(self)
         try:
@@ -82,7 +82,7 @@ def measured() -> dict[str, tuple[int, int]]:
 
 
 def folders() -> list[tuple[str, int, int, int]]:
-    """Name, lines, files, and the lines of its longest file."""
+    """Name, lines, files, and the lines of the longest file."""
     found = []
     for folder in sorted(path for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"):
         lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py")]

@@ -68,7 +68,7 @@ def outcome(answer: Answer, old: str, valid: str) -> dict[str, bool]:
 
 
 def ask(world: dict[str, Any], *, without: bool = False) -> Iterator[tuple[str, dict[str, bool]]]:
-    """("superseded" | "stays", outcome) of each question; ``without`` what is known of supersession."""
+    """("superseded" | "stays", outcome) of each question; ``without``: supersession is unknown."""
     with tempfile.TemporaryDirectory() as folder:
         papers = Path(folder, "papers")
         papers.mkdir()

@@ -1,9 +1,9 @@
-"""Real sentences of measured documents, each with one thing changed: is the change noticed?
+"""Real sentences from measured documents, each with one thing changed: is the change noticed?
 
-In: documents of sets that are measured only. Out: for each kind of change, claims that the text supports
+In: documents of sets that are only measured on. Out: for each kind of change, claims that the text supports
 (as written, or shortened) and claims with one number, date, name or negation changed, under the sentence
-and its neighbours. The changes are those that training makes too, on other documents: this measures
-care, not generality.
+and its neighbours. Training makes the same changes, on other documents: this measures care, not
+generality.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
 
 
 def swaps(most: int) -> dict[str, list[Judged]]:
-    """Up to `most` supported and as many unsupported claims a kind."""
+    """Up to `most` supported and as many unsupported claims per kind."""
     rng = random.Random(SEED)
     texts = sorted({row["premise"] for name in DOCUMENTS for row in load(name)})
     rng.shuffle(texts)

@@ -1,10 +1,10 @@
-"""What is noticed of a conversation's next turn: ``python -m benchmarks.turns``.
+"""What is detected in a conversation's next turn: ``python -m benchmarks.turns``.
 
-In: ``benchmarks/turns.jsonl``, pairs of turns written by hand for this (asked again in other words,
-corrected, or something else), one half for choosing the thresholds and one for the figures; real questions
-of public sets, neighbours about the same text, each of which asks for something else.
+In: ``benchmarks/turns.jsonl``, hand-written pairs of turns (rephrased, corrected, or something else), one
+half for choosing the thresholds and one for the figures; real questions from public sets, neighbours about
+the same text, each asking for something else.
 Out: docs/measurements/turns.*: precision and recall with n, false alarms with the 95 % interval (Wilson),
-the time it takes.
+and the time it takes.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def rate(hits: int, of: int) -> str:
 
 
 def neighbours(folder: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Pairs of questions that follow each other about one text; never the same words."""
+    """Pairs of consecutive questions about one text; never in the same words."""
     for name in SETS:
         about: dict[str, list[str]] = defaultdict(list)
         with gzip.open(folder / "qa" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -138,7 +138,7 @@ def neighbours(folder: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def last_turn(question: str) -> str:
-    """Of a dialogue written as ``user:... agent:... user:...``, newest first, what the user says."""
+    """The user's latest turn in a dialogue written as ``user:... agent:... user:...``, newest first."""
     return re.split(r"\b(?:user|agent):", question)[1] if question.startswith("user:") else question
 
 

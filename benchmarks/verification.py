@@ -38,12 +38,12 @@ from citewell.verification.words import overlap
 Values = list[float | None]
 Method = Callable[[Sequence[Judged], Entailer], Values]
 VERIFIER = "full verifier"
-FEWER = {"SummEval": 400}  # its summaries have four sentences, each to be found in six windows of an article
+FEWER = {"SummEval": 400}  # its summaries have four sentences, each checked in six windows of an article
 
 
 @dataclass(slots=True)
 class Results:
-    """What the page is written from; plain values, so that it can be kept as JSON."""
+    """The data for the page; plain values, so that it can be stored as JSON."""
 
     entailer: str
     command: str
@@ -71,15 +71,15 @@ def by_cosine(rows: Sequence[Judged], _: Entailer) -> Values:
 
 
 def by_entailer(rows: Sequence[Judged], entailer: Entailer) -> Values:
-    """The entailer's own rule for a claim of several sentences: the least entailed one. Asked a sentence at
-    a time, since the full verifier asks the same."""
+    """The entailer's own rule for a claim of several sentences: the least entailed one. Asked sentence by
+    sentence, because the full verifier asks the same."""
     asked = _sentences(rows)
     results = entailer.entail([(row.premise, text) for row, text in asked])
     return _least(rows, asked, [result.entailment for result in results])
 
 
 def by_verifier(rows: Sequence[Judged], entailer: Entailer) -> Values:
-    """Support of the least supported sentence of each claim; None where nothing could be checked."""
+    """Support of the least supported sentence of each claim; None if nothing could be checked."""
     asked = _sentences(rows)
     verdicts = Verifier(entailer).verify_many(
         [ClaimEvidence(claim=text, evidence=(as_evidence(row.premise),)) for row, text in asked]
@@ -122,7 +122,7 @@ def scored(values: dict[str, Values], rows: Sequence[Judged]) -> dict[str, Score
 
 
 def contradicted(rows: Sequence[Judged], entailer: Entailer) -> dict[str, dict[str, int]]:
-    """By the set's label: how many claims of one sentence are said to be contradicted, of how many."""
+    """By the set's label: how many one-sentence claims are called contradicted, and out of how many."""
     single = [row for row in rows if len(sentence_spans(row.claim)) == 1]
     verdicts = Verifier(entailer).verify_many(
         [ClaimEvidence(claim=row.claim, evidence=(as_evidence(row.premise),)) for row in single]
@@ -137,7 +137,7 @@ def contradicted(rows: Sequence[Judged], entailer: Entailer) -> dict[str, dict[s
 
 
 def calibration(pairs: Sequence[tuple[Judged, float | None]], bins: int = 10) -> dict[str, object]:
-    """Reliability at equal priors: within bins of predicted support, the share that was supported."""
+    """Reliability at equal priors: for each bin of predicted support, the share that was supported."""
     p = np.array([v for _, v in pairs if v is not None])
     y = np.array([r.supported for r, v in pairs if v is not None])
     weight = np.where(y, 0.5 / max(1, y.sum()), 0.5 / max(1, (~y).sum()))

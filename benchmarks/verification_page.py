@@ -1,8 +1,8 @@
-"""docs/measurements/verification.md and .json, every word of them, from the results of a run.
+"""Writes docs/measurements/verification.md and .json, every word of them, from the results of a run.
 
 In: Results. Out: the two files. What a reader must know to trust a figure (how rows were drawn, what had
-been seen when the rules were written, what the figures flatter) is written here and nowhere else. Measures
-nothing.
+been seen when the rules were written, which figures are flattering) is written here and nowhere else.
+Measures nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OUT = Path(__file__).parents[1] / "docs/measurements/verification"
 
 MEAN, EDIT, AIMED_EDITS = 0.72, 0.95, ("numbers", "dates", "entities", "negation")
-"""What the full verifier is aimed at: mean balanced accuracy, and that of single edits of these kinds."""
+"""Targets for the full verifier: mean balanced accuracy, and that on single edits of these kinds."""
 
 INTRODUCTION = """\
 Four ways to decide whether a text supports a claim, on sets with human labels.
@@ -168,7 +168,7 @@ def _scores(
 
 
 def _behind(grounding: Mapping[str, Mapping[str, Score]]) -> str:
-    """What the exact checks cost: they hold details, and these sets seldom turn on one."""
+    """Where the exact checks cost accuracy: they guard details, and these sets seldom turn on one."""
     names = [
         name
         for name, line in grounding.items()
@@ -185,7 +185,7 @@ def _fewer(results: Results) -> str:
 
 
 def _aims(results: Results) -> str:
-    """What was aimed at, and whether it was reached."""
+    """The targets, and whether they were reached."""
     told = [
         f"a mean of {MEAN:.2f} over the grounding sets: {_reached(results.means['full verifier'][0], MEAN)}"
     ]

@@ -1,7 +1,7 @@
-"""What cutting a claim into sentences buys: the same rows judged at once and by sentence.
+"""What splitting a claim into sentences gains: the same rows judged whole and by sentence.
 
-In: judged rows with the verifier's support by sentence. Out: one Splitting a comparison, over those rows
-only that the cut changes. A row of several sentences is supported as much as its least supported one.
+In: judged rows with the verifier's support by sentence. Out: one Splitting per comparison, over only those
+rows that splitting changes. A row of several sentences is supported as much as its least supported one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BORDER = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """`gain`: balanced accuracy of `cut` less that of `whole`, with its 95 % interval."""
+    """`gain`: balanced accuracy of `cut` minus that of `whole`, with its 95 % interval."""
 
     name: str
     whole: Score

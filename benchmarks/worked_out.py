@@ -40,7 +40,7 @@ _SCALES = (Decimal(1), Decimal(1_000), Decimal(1_000_000), Decimal(1_000_000_000
 
 
 class Silent:
-    """An extractor that finds nothing: what is answered then, exact code answers."""
+    """An extractor that finds nothing, so that any answer comes from exact code."""
 
     maker = Maker(name="silent", hash=hash_text("silent"))
 
@@ -49,7 +49,7 @@ class Silent:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """The questions that are worked out and have a table."""
+    """The questions that need calculation and have a table."""
     with gzip.open(folder / "qa" / "tatqa.dev.jsonl.gz", "rt", encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
     return [
@@ -72,7 +72,7 @@ def _figure(cell: str) -> bool:
 
 
 def _heads(lines: list[list[str]]) -> list[str]:
-    """One head a column; a head that spans columns stands in the first of them."""
+    """One head per column; a head that spans columns stands in the first of them."""
     width = max((len(line) for line in lines), default=1)
     heads = []
     for column in range(width):
@@ -82,7 +82,7 @@ def _heads(lines: list[list[str]]) -> list[str]:
 
 
 def judged(row: dict[str, Any], writer: ExtractiveGenerator) -> dict[str, Any]:
-    """What the writer works out for ``row``, against the human's number and by the checker."""
+    """What the writer calculates for ``row``, compared with the human's number and checked."""
     given = passages(row)
     question = row["question"]
     draft = writer.generate(
@@ -114,7 +114,7 @@ def _proven(claim: DraftClaim, given: Sequence[Passage], question: str) -> bool:
 
 
 def _equal(gold: str, result: str) -> bool:
-    """Equal at the digits that the human gives, at any scale word; signs must agree."""
+    """Equal at the digits that the human gives, at any scale; signs must agree."""
     value, match = read(result), _NUMBER.search(gold)
     if value is None or match is None:
         return False

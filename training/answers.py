@@ -1,11 +1,11 @@
-"""How sure a sentence is to answer a question: one line over the reader's, the ranker's and the judge's word.
+"""How likely a sentence is to answer a question: one line over the reader's, ranker's and judge's scores.
 
 In: questions whose passages shaped no weights: the written examples' part "choose", and rows of public sets
 that no stage saw. Each is asked of a small home, its own passage among FIRM - 1 others: the NEAREST in words
-are ranked, of the READ best the reader points and the judge reads what it points at, under the passage's
-title and headings, as at run time. Out: the coefficients of a logistic line over the log odds, and, under
-cross-validation by question, its AUROC beside the reader's alone and what the surest stretch of each question
-comes to at LEAST and around it.
+are ranked, the reader points into the READ best and the judge reads what it points at, under the passage's
+title and headings, as at run time. Out: the coefficients of a logistic line over the log odds and,
+cross-validated by question, its AUROC next to the reader's alone and the outcome for the surest stretch of
+each question at LEAST and around it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from training.reading_pairs import questions as asked
 Floats = NDArray[np.float64]
 WORD = re.compile(r"\w+")
 WRITTEN, PUBLIC = 320, 10
-"""Questions over written passages and of each public set at most."""
+"""Most questions over written passages, and of each public set."""
 FIRM, NEAREST, READ = 12, 8, 5
 TRIED = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 NAMES = ("reader", "ranker", "judge")
 HELD = 0.6
-"""The share of an answer that a stretch must hold to be one."""
+"""The share of an answer that a stretch must contain to count as one."""
 LEAST = 0.35
-"""From here on it answers. Chosen on the table "at" of the fifth round (390 questions in homes of twelve
-papers): .548 right, .096 another and .881 of the others declined; at .55 .452, .036 and .936; at .2 .609,
-.135 and .706."""
+"""The least probability that counts as an answer. Chosen on the table "at" of the fifth round (390 questions
+in homes of twelve papers): .548 right, .096 something else and .881 of the others declined; at .55 .452, .036
+and .936; at .2 .609, .135 and .706."""
 NOTHING = {"border": 0.5, "least": LEAST, "line": dict.fromkeys(("intercept", *NAMES), 0.0)}
-"""The calibration of a check whose own word alone is asked."""
+"""The calibration of a check that is asked only for its own probability."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A question with its own passage and all of the home; ``places`` are its answers in its own, () where
-    there is none."""
+    """A question with its own passage and all of its home; ``places`` are its answers in that passage, () if
+    there are none."""
 
     question: str
     chunk: Chunk
@@ -75,7 +75,7 @@ def chunk_of(title: str, text: str) -> Chunk:
 
 
 def nearest(question: str, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The NEAREST that share most of the question's words, the rarer the better: what a search would find."""
+    """The NEAREST chunks by shared question words, rarer words counting more: what a search would find."""
     words = [set(WORD.findall(chunk.in_context.lower())) for chunk in chunks]
     held = Counter(word for each in words for word in each)
     rare = {word: 1.0 / held[word] for word in set(WORD.findall(question.lower())) if held[word]}
@@ -109,8 +109,8 @@ def public(rng: random.Random) -> Iterator[Read]:
 
 
 def measured(check: OnnxAnswerCheck) -> tuple[list[Read], Floats, Floats, NDArray[np.int_]]:
-    """A row for each stretch that is judged: the log odds of NAMES; whether it answers; and the number of its
-    question."""
+    """The questions; and a row for each judged stretch: the log odds of NAMES, whether it answers, and the
+    number of its question."""
     rng = random.Random(SEED)
     reads = list(written(rng))
     reads = [*rng.sample(reads, min(WRITTEN, len(reads))), *public(rng)]
@@ -143,7 +143,7 @@ def measured(check: OnnxAnswerCheck) -> tuple[list[Read], Floats, Floats, NDArra
 
 
 def fitted(judge: OnnxEntailer) -> dict[str, object]:
-    """The line, and how good it is on questions that did not fit it."""
+    """The line, and how good it is on questions it was not fitted to."""
     reads, x, y, of = measured(OnnxAnswerCheck(judge, NOTHING))
     held = np.zeros(len(y))
     for fold in range(5):
@@ -153,7 +153,7 @@ def fitted(judge: OnnxEntailer) -> dict[str, object]:
     surest = [
         rows[np.argmax(held[rows])] for rows in (np.flatnonzero(of == number) for number in np.unique(of))
     ]
-    # A right stretch that the reader never pointed at is a question refused or answered with another.
+    # If the reader never points at the right stretch, the question is refused or answered with another.
     has = np.array([bool(reads[of[row]].places) for row in surest])
     sure, right = 1 / (1 + np.exp(-held[surest])), y[surest] > 0
 
@@ -180,7 +180,7 @@ def fitted(judge: OnnxEntailer) -> dict[str, object]:
 
 
 def area(score: Floats, y: Floats) -> float | None:
-    """AUROC; None where all are alike."""
+    """AUROC; None if all labels are alike."""
     if y.min() == y.max():
         return None
     true, false = score[y == 1][:, None], score[y == 0]

@@ -1,9 +1,9 @@
 """Claims at the border: the entailer's third stage.
 
-In: human-labelled documents again, now with claims of several sentences as bags of sentences; questions
-answered yes or no, and answer options, as statements; claims that copy (training.copying); statements
-under a passage that is nearly theirs; and a share of what the stages before saw. Out: items of the part
-"train", or of "calibrate". Rows that calibration or choice uses are left out by document, everywhere.
+In: human-labelled documents again, now with claims of several sentences as bags of sentences; yes/no
+questions and answer options, as statements; claims that copy (training.copying); statements under a passage
+that nearly supports them; and a share of what earlier stages saw. Out: items of the part
+"train", or of "calibrate". Rows used for calibration or choice are left out by document, everywhere.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ TABLES = (
     "qa/fetaqa.dev",
     "nli/nli4ct.train",
 )
-TABLE_MOST = 500  # a label
-DOCUMENT_MOST = defaultdict(lambda: 4000, {"nli/mpe.train": 300})  # items of a label
+TABLE_MOST = 500  # per label
+DOCUMENT_MOST = defaultdict(lambda: 4000, {"nli/mpe.train": 300})  # items per label
 QUESTIONS = ("qa/boolq.dev", "qa/boolq.train_sample")
 OPTIONS = ("nli/multirc_qa.train_sample",)
 SEVERAL = ("nli/fib_cnndm.all", "nli/attributionbench.dev", "rag/goyal21.all", "nli/fib_xsum.all")
@@ -67,7 +67,7 @@ def border_items(seed: int, part: str = "train") -> list[Item]:
 
 
 def claim_item(premise: str, claim: str, label: str, rule: WindowRule, kind: str) -> list[Item]:
-    """One item a sentence where all are supported; one for the whole claim where some sentence is not."""
+    """One item per sentence if all are supported; one for the whole claim if some sentence is not."""
     sentences = [claim[a:b] for a, b in sentence_spans(claim)]
     cut = [(w, s) for s in sentences[:5] if len(s.split()) > 2 and (w := rule.windows(premise, s))]
     if not cut:
@@ -80,7 +80,7 @@ def claim_item(premise: str, claim: str, label: str, rule: WindowRule, kind: str
 
 
 def human_documents(name: str, part: str, rng: random.Random) -> list[Item]:
-    """Both labels in about equal number: the rarer one is seen up to three times."""
+    """Both labels in about equal numbers: the rarer one is repeated up to three times."""
     rows = [row for row in document_rows(name) if part_of(row[0]) == part]
     rng.shuffle(rows)
     by_label: dict[bool, list[Item]] = defaultdict(list)
@@ -143,7 +143,7 @@ def near_misses(part: str, seed: int) -> list[Item]:
 
 
 def near_missed(part: str, seed: int, most: int) -> list[tuple[str, str, bool]]:
-    """A right statement under its passage, and under the other passage that shares most with it."""
+    """A right statement under its own passage, and under the most similar other passage."""
     rng = random.Random(f"near/{seed}/{part}")
     asked = [p for p in passages(part, seed + 9) if p.questions and len(p.text) < 4000]
     bags = [_bag(p.text) for p in asked]
@@ -204,7 +204,7 @@ def _made(part: str, seed: int, rng: random.Random) -> list[Item]:
 
 
 def _replayed(seed: int) -> list[Item]:
-    """General pairs: those that look like evidence and claim all, of the others a share."""
+    """General pairs: all that look like evidence and claim, and a share of the others."""
     items = [i for i in general_items(seed + 2) if part_of(i.windows[0]) == "train"]
     near = [i for i in items if i.kind in CLOSE_TO_RUN]
     return near + [i for i in items if i.kind not in CLOSE_TO_RUN][: REPLAYED - len(near)]

@@ -1,9 +1,9 @@
-"""`python -m training.card` brings the cards up to what was measured, and writes the figures of CARD.md.
+"""`python -m training.card` updates the cards with what was measured, and writes the figures of CARD.md.
 
 In: each model's card.json, docs/measurements, the entailer's support.json. Out: card.json with metrics, and
-CARD.md: the entailer's whole, of the others what stands between the marks. Figures of other weights are
-refused: a measurement names the hash it was made with. An export writes its card by this module too: new
-weights begin without figures.
+CARD.md: in full for the entailer and the judge, between the marks for the others. Figures of other weights
+are refused: a measurement names the hash it was made with. Exports write their cards by this module too: new
+weights start without figures.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def save(folder: Path, card: dict[str, Any]) -> None:
 
 
 def save_exported(folder: Path, card: dict[str, Any]) -> None:
-    """card.json with the hashes of the model's files. What an older card says was measured or fitted beside
-    it stays only where it was made with these very files."""
+    """card.json with the hashes of the model's files. The metrics of an older card are kept only if they were
+    made with these very files."""
     files = {path.name: hash_file(path) for path in sorted(folder.glob("model.onnx*"))}
     files["tokenizer.json"] = hash_file(folder / "tokenizer.json")
     old = read_card(folder) if (folder / "card.json").exists() else {"files": {}}
@@ -47,7 +47,7 @@ def save_exported(folder: Path, card: dict[str, Any]) -> None:
 
 
 def state_hash(folder: Path, file: Path) -> None:
-    """States in the card the hash of a file that belongs to the model."""
+    """Records in the card the hash of a file that belongs to the model."""
     card = read_card(folder)
     card["files"][file.name] = hash_file(file)
     save(folder, card)
@@ -172,7 +172,7 @@ def _line(name: str, line: dict[str, Any], *, bold: bool = False) -> str:
 
 
 def with_figures(page: str, figures: str) -> str:
-    """The card's page, in which the figures between the marks are these."""
+    """The card's page with these figures between the marks."""
     before, _, rest = page.partition(MARKS[0])
     return f"{before}{MARKS[0]}\n\n{figures}\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
 

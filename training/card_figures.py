@@ -1,4 +1,4 @@
-"""What docs/measurements say of the embedder, the ranker and the reader, as it stands on their cards.
+"""The figures of docs/measurements for the embedder, the ranker and the reader, as their cards show them.
 
 In: the card, and the measurements of its weights. Out: the card's `metrics`, and the same as Markdown. Every
 figure has its n; what was not measured is left out.
@@ -90,7 +90,7 @@ def reading_text(metrics: dict[str, Any]) -> str:
 
 
 def rounded(value: Any) -> Any:
-    """To four places, without what was not measured."""
+    """Rounded to four places, without what was not measured."""
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items() if _there(each)}
     return round(value, 4) if isinstance(value, float) else value

@@ -1,9 +1,9 @@
-"""A float32 ONNX graph in, the same graph with small weights out.
+"""Turns a float32 ONNX graph into the same graph with small weights.
 
 The weights are stored in half precision, or as int8 with one scale for every `group` inputs of each output,
-and followed by the nodes that turn them back into float32. onnxruntime folds those nodes once, at load, so
-every computation still runs in float32: only the weights are rounded, never the activations, and a vector
-cannot depend on what else is being computed. Knows nothing about which model it is handed.
+followed by the nodes that restore float32. onnxruntime folds those nodes once, at load, so every computation
+still runs in float32: only the weights are rounded, never the activations, and a vector cannot depend on what
+else is being computed. Independent of the model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-SMALLEST_WORTH_IT = 16_384  # values; below this (biases, layer norms) nothing is gained and something is lost
+SMALLEST_WORTH_IT = 16_384  # values; in smaller ones (biases, layer norms) rounding costs more than it saves
 SCALE_CANDIDATES = np.linspace(0.80, 1.0, 21)
 
 Recipe = Callable[[str, NDArray[np.float32]], tuple[list[TensorProto], list[NodeProto]]]
@@ -50,7 +50,7 @@ def _as_half(name: str, weight: NDArray[np.float32]) -> tuple[list[TensorProto],
 
 
 def _as_int8(name: str, weight: NDArray[np.float32], group: int) -> tuple[list[TensorProto], list[NodeProto]]:
-    """Groups run along the axis that a product sums over: rows of a (inputs, outputs) matrix."""
+    """Groups run along the axis that a product sums over: the rows of an (inputs, outputs) matrix."""
     rows, columns = weight.shape
     if rows % group:  # an embedding table is looked up, not multiplied: its groups lie within a row
         grouped = weight.reshape(rows, columns // group, group)
@@ -75,7 +75,7 @@ def _as_int8(name: str, weight: NDArray[np.float32], group: int) -> tuple[list[T
 
 
 def _best_scale(grouped: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
-    """Of a few clipping points a group, the one with the least squared error, as float16 can hold it."""
+    """Of several clipping points per group, the one with the least squared error, as float16 can hold it."""
     peak = np.maximum(np.abs(grouped).max(axis=axis, keepdims=True), 1e-6)
     best, least = peak / 127, np.full_like(peak, np.inf)
     for fraction in SCALE_CANDIDATES:

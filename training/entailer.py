@@ -1,10 +1,10 @@
-"""The entailer's recipe. `python -m training.entailer` trains it, or goes on where it was stopped.
+"""The entailer's recipe. `python -m training.entailer` trains it, or resumes where it was stopped.
 
 In: CITEWELL_DATA, the base encoder, CITEWELL_CHECKPOINTS. Out: checkpoints in
-CITEWELL_CHECKPOINTS/entailer. The stages, each with its own schedule, each from where those before it
+CITEWELL_CHECKPOINTS/entailer. The stages, each with its own schedule, each starting where those before it
 ended: "general" (short pairs), "grounding" (documents, tables, made pairs), "border" (claims that copy and
-are wrong), "again" (the short pairs once more), "documents" (a part of the border stage once more), "meaning"
-(statements whose words do not give their truth away).
+are wrong), "again" (the short pairs again), "documents" (a part of the border stage again), "meaning"
+(statements whose words do not reveal whether they are true).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Stage:
 
 
 def end_of(name: str) -> dict[str, Tensor]:
-    """The weights with which a stage ended."""
+    """The weights at the end of a stage."""
     state: dict[str, Tensor] = torch.load(checkpoints("entailer") / name / "last.pt", weights_only=True)[
         "model"
     ]
@@ -66,8 +66,8 @@ def mixed(first: dict[str, Tensor], second: dict[str, Tensor], share: float) -> 
 
 
 def before_border() -> dict[str, Tensor]:
-    """What the second stage learnt from made pairs is kept, what that cost on human-written ones is mostly
-    won back."""
+    """Keeps what the second stage learnt from made pairs, and mostly restores what that cost on human-written
+    ones."""
     return mixed(end_of("general"), mean_of_last("grounding"), GROUNDING_SHARE)
 
 
@@ -76,13 +76,13 @@ def before_again() -> dict[str, Tensor]:
 
 
 def general_again(seed: int) -> list[Item]:
-    """Without premises of the held-out part."""
+    """The general items without premises of the held-out part."""
     return [item for item in general_items(seed + 40) if part_of(item.windows[0]) == "train"]
 
 
 LAST = 3  # checkpoints averaged at the end of a stage
 GROUNDING_SHARE = 0.6  # chosen among 0.6, 0.8 and 1.0 on calibration documents
-# Chosen among 0.4, 0.6 and 1.0 on held-out claims, of those that still passed the tests' plain cases.
+# Chosen among 0.4, 0.6 and 1.0 on held-out claims, from those that still passed the tests' plain cases.
 BORDER_SHARE = 0.4
 STAGES = {
     "general": Stage("general", general_items, 1.2e-4, 0.3, 1.0, lambda: None),

@@ -1,9 +1,9 @@
 """Written examples: invented passages with claims, a changed version of the passage, and questions.
 
-In: training/data/*.jsonl, one passage a line. Out: :class:`Passage` values, each in one part for ever, by the
-hash of its text: "train", "choose" or "report". `python -m training.examples` counts them and shows that
-words do not give the labels away: the AUROC of word overlap, and of a classifier that sees the claim alone.
-A large language model wrote all of it, one by one (training/data/README.md).
+In: training/data/*.jsonl, one passage per line. Out: :class:`Passage` values, each permanently in one part,
+by the hash of its text: "train", "choose" or "report". `python -m training.examples` counts them and shows
+that words do not give the labels away: the AUROC of word overlap, and of a classifier of the claim alone.
+A large language model wrote all of them, one by one (training/data/README.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``answer`` is a stretch of the passage; "" where it does not answer, with the reason in ``why``."""
+    """``answer`` is a stretch of the passage, or "" if it does not answer, with the reason in ``why``."""
 
     question: str
     answer: str
@@ -44,8 +44,8 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """``file`` names the round of writing by its first letters: those from "w30" on are about what the judge
-    got wrong."""
+    """``file`` identifies the round of writing by its first letters: those from "w30" on are about what the
+    judge got wrong."""
 
     file: str
     kind: str
@@ -63,8 +63,7 @@ def part_of(text: str) -> str:
 
 @cache
 def passages() -> tuple[Passage, ...]:
-    """Raises ValueError for a line that does not fit itself: a change that is not in the text, a label too
-    few."""
+    """Raises ValueError for an inconsistent line: an edit that is not in the text, a missing label."""
     return tuple(_read())
 
 
@@ -102,8 +101,8 @@ def _read() -> Iterator[Passage]:
 
 
 def _fair(claims: list[tuple[str, str, str]], after: str) -> list[tuple[str, str, str, str]]:
-    """Claims with both labels. Those that hold in both versions, or in neither, tell by their wording what
-    they are: at most one stays for two that change, as many of either sort as can be."""
+    """Claims with both labels. Those that hold in both versions, or in neither, are given away by their
+    wording: at most one is kept for every two that change, in equal numbers of both sorts."""
     both = [(first, claim, tag, second) for (first, claim, tag), second in zip(claims, after, strict=True)]
     changing = [one for one in both if (one[0] == "e") != (one[3] == "e")]
     steady = sorted(
@@ -116,8 +115,7 @@ def _fair(claims: list[tuple[str, str, str]], after: str) -> list[tuple[str, str
 
 
 def claim_only_auroc(statements: list[Statement]) -> float:
-    """Of a classifier of the claim's words and word pairs, by five folds: near .5, the claim tells
-    nothing."""
+    """AUROC of a five-fold classifier of the claim's words and word pairs: near .5, it reveals nothing."""
     import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -138,7 +136,7 @@ def claim_only_auroc(statements: list[Statement]) -> float:
 
 
 def overlap_auroc(statements: list[Statement]) -> float:
-    """Of the share of the claim's words that the premise holds."""
+    """AUROC of the share of the claim's words that the premise contains."""
     import numpy as np
     from sklearn.metrics import roc_auc_score
 

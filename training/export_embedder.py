@@ -2,7 +2,7 @@
 
 In: the base encoder (`training.encoder`). Out: model.onnx (int8 weights, float32 computation, mean
 pooling and unit length inside the graph), tokenizer.json with neither truncation nor padding, card.json. No
-training happens here: the weights are the published ones, rounded. Exporting stops when the graph and torch
+training happens here: the weights are the published ones, rounded. Exporting stops if the graph and torch
 disagree.
 """
 
@@ -58,8 +58,8 @@ class Pooled(nn.Module):
 
 
 def trace(model: nn.Module, outputs: dict[str, dict[int, str]]) -> onnx.ModelProto:
-    """An ONNX graph that takes any batch and length. The three inputs must be distinct tensors: given one
-    tensor twice, the exporter wires both inputs to it and says nothing."""
+    """An ONNX graph for any batch and length. The three inputs must be distinct tensors: given one tensor
+    twice, the exporter silently wires both inputs to it."""
     model.eval()
     ids = torch.randint(1000, 20_000, (2, 17))
     mask = torch.ones(2, 17, dtype=torch.int64)
@@ -84,7 +84,8 @@ def trace(model: nn.Module, outputs: dict[str, dict[int, str]]) -> onnx.ModelPro
 
 
 def check_parity(model: nn.Module, graph: onnx.ModelProto) -> float:
-    """The largest difference between torch and onnxruntime over several lengths; raises above TOLERANCE."""
+    """The largest difference between torch and onnxruntime over several lengths; raises SystemExit if it is
+    over 10 x TOLERANCE."""
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     worst = 0.0
     for length in (3, 17, 128, 400):
@@ -107,7 +108,7 @@ def check_parity(model: nn.Module, graph: onnx.ModelProto) -> float:
 
 
 def write(folder: Path, graph: onnx.ModelProto, card: dict[str, Any]) -> None:
-    """model.onnx, tokenizer.json and card.json; see :func:`training.card.save_exported`."""
+    """Writes model.onnx, tokenizer.json and card.json; see :func:`training.card.save_exported`."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(graph, str(folder / "model.onnx"))
     load_tokenizer().save(str(folder / "tokenizer.json"))
@@ -141,7 +142,7 @@ CARD: dict[str, Any] = {
 
 
 def float32_graph() -> onnx.ModelProto:
-    """The published weights as they are."""
+    """The graph with the published weights, unrounded."""
     bert = BertModel.from_pretrained(
         encoder_folder(), add_pooling_layer=False, attn_implementation="eager"
     ).eval()

@@ -1,8 +1,8 @@
 """The entailer's checkpoints -> weights/entailer: graph, tokenizer and card.
 
-In: CITEWELL_CHECKPOINTS/entailer (the end of every stage). Out: model.onnx
-(int8 weights, float32 computation), tokenizer.json and card.json with the licence of every set that
-shaped the weights. Exporting stops when the graph and torch disagree.
+In: CITEWELL_CHECKPOINTS/entailer (the end of every stage). Out: model.onnx (int8 weights, float32
+computation), tokenizer.json and card.json with the licence of every set that shaped the weights. Exporting
+stops if the graph and torch disagree.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from training.sources import sources
 from training.written import written_sets
 
 FOLDER = WEIGHTS / "entailer"
-# Of the first release, of the stage "again" and of the stage "meaning". Chosen on held-out claims,
-# of those mixtures that still pass the tests' plain cases.
+# Of the first release, the stage "again" and the stage "meaning". Chosen on held-out claims, from the
+# mixtures that still pass the tests' plain cases.
 SHARES = (0.35, 0.4, 0.25)
 BAD_AT = [
     "languages other than English",
@@ -64,7 +64,7 @@ CARD: dict[str, Any] = {
 
 
 class Classifier(nn.Module):
-    """The graph that is exported: three logits in the order of LABELS."""
+    """The exported graph: three logits in the order of LABELS."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class Classifier(nn.Module):
 
 
 def weights() -> dict[str, Tensor]:
-    """What each round of stages ended with, mixed: the last alone is best at what was written for it and
+    """The final weights of each round of stages, mixed: the last alone is best at what was written for it but
     forgets the rest."""
     states = (before_again(), end_of("again"), mean_of_last("meaning"))
     return {

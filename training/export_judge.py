@@ -1,8 +1,8 @@
 """The judge's checkpoints -> judge/src/citewell_judge: graph, tokenizer and card.
 
 In: CITEWELL_CHECKPOINTS/judge-again, else judge-written (the last checkpoints, averaged). Out: model.onnx in
-pieces under 50 MB, tokenizer.json and card.json. Products with weights run in int8, a scale for each output;
-what is looked up is stored as int8 and restored. Exporting stops when the float32 graph and torch disagree.
+pieces under 50 MB, tokenizer.json and card.json. Products with weights run in int8, one scale per output;
+look-up tables are stored as int8 and restored. Exporting stops if the float32 graph and torch disagree.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FOLDER = Path(__file__).parents[1] / "judge" / "src" / "citewell_judge"
 PIECE = 48_000_000
 MAX_TOKENS = 512
 READ_COST = 4.3
-"""Of a token, beside one of the small encoder: measured at 32 to 256 tokens, 4.0 to 4.6."""
+"""Cost of a token relative to the small encoder's: measured at 32 to 256 tokens, 4.0 to 4.6."""
 AFTER = 0.8
-"""Share of a further round's weights in what is shipped. Of the fifth round only 0 and 1 were measured
-(docs/log.md); the mean of an earlier one with what was before did better than either."""
+"""Share of a further round's weights in those shipped. For the fifth round only 0 and 1 were measured
+(docs/log.md); the mean of an earlier round with the weights before it did better than either."""
 OUTLIERS = "__output__dense"
 BAD_AT = [
     "languages other than English",
@@ -83,10 +83,10 @@ CARD: dict[str, Any] = {
 
 
 class Judging(nn.Module):
-    """The graph that is exported. Of ``input_ids`` (1, length), a text or, behind it, a claim or question,
-    the three logits and that it is answered, both read from the first token; and ``present``, the keys and
-    values of its tokens, (layers, 2, heads, length, size). ``past`` is the ``present`` of the text, or of
-    length 0 where there is none before: so a text is read once for all that is asked of it. Products with
+    """The exported graph. ``input_ids`` (1, length) are a text or, after it, a claim or question. Returns the
+    three logits and whether it is answered, both read from the first token; and ``present``, the keys and
+    values of its tokens, (layers, 2, heads, length, size). ``past`` is the text's ``present``, or of length 0
+    if nothing comes before: so a text is read once for everything that is asked of it. Products with
     weights are written out, so that the graph names them as torch does."""
 
     def __init__(self, judge: Judge) -> None:
@@ -132,7 +132,7 @@ class Judging(nn.Module):
 
 
 def traced(model: Judging) -> onnx.ModelProto:
-    """The graph for any length of text and of what is asked of it."""
+    """The graph for any length of text and of claim or question."""
     layers, width = len(model.mpnet.encoder.layer), model.mpnet.config.hidden_size
     heads = model.mpnet.config.num_attention_heads
     past = torch.zeros(layers, 2, heads, 7, width // heads)
@@ -154,7 +154,7 @@ def traced(model: Judging) -> onnx.ModelProto:
 
 def parity(judge: Judge, graph: onnx.ModelProto) -> float:
     """The largest difference between the graph, run over a text and then over what is asked of it, and torch
-    over both at once."""
+    over both at once. Raises SystemExit if it is over 10 x TOLERANCE."""
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     empty = np.zeros(
         [d if isinstance(d, int) else 0 for d in session.get_inputs()[1].shape], dtype=np.float32
@@ -179,10 +179,10 @@ def parity(judge: Judge, graph: onnx.ModelProto) -> float:
 
 
 def quantized(graph: onnx.ModelProto) -> onnx.ModelProto:
-    """Products with weights in int8, one scale an output; seven bits, which no processor's sums overflow.
-    What enters the second product of the wide layers has outliers that one scale for a whole sequence would
-    drown: there only the weights are rounded (AUROC on written claims .788 in float32, .769 with them in
-    int8, .783 without)."""
+    """Products with weights in int8, one scale per output; seven bits, so that no processor's sums overflow.
+    The input of the wide layers' second product has outliers that make one scale for a whole sequence too
+    coarse: there only the weights are rounded (AUROC on written claims .788 in float32, .769 with those
+    products in int8, .783 without)."""
     wide = [n.name for n in graph.graph.node if n.op_type == "MatMul" and n.input[1].endswith(OUTLIERS)]
     assert len(wide) == 12, "the exporter names its weights in another way"
     with tempfile.TemporaryDirectory() as folder:
@@ -216,8 +216,8 @@ def export(folder: Path, state: dict[str, Tensor]) -> None:
 
 
 def main() -> None:
-    """Of the round "again", where there was one, AFTER of what it came to and the rest of what it began with,
-    which is still installed: better on what either is good at than the other (Wortsman et al. 2022)."""
+    """After a round "again", exports the share AFTER of its weights and the rest of those it started from,
+    which are still installed: better than either on the strengths of the other (Wortsman et al. 2022)."""
     again, first = (sorted(checkpoints(f"judge-{stage}").glob("kept-*.pt")) for stage in ("again", "written"))
     state = averaged(again or first)
     if again:

@@ -3,7 +3,7 @@
 In: CITEWELL_CHECKPOINTS/reading (the kept checkpoints are averaged; without any, the last one) and
 the base encoder. Out: model.onnx (int8 weights, float32 computation), tokenizer.json, card.json. The
 ranker's curve and the reader's no-answer curve are fitted here on groups held out from training, at equal
-priors, every source counting the same, with the exported model read exactly as the product reads it.
+priors, with every source weighted equally and the exported model run exactly as the product runs it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from training.sources import sources
 
 FOLDER = WEIGHTS / "reading"
 AVERAGED = 4  # last checkpoints
-# What happened in the run behind the shipped file; rewrite it with the next one.
+# Describes the run behind the shipped file; rewrite it for the next one.
 RUN = (
     "one pass, from the base encoder to the end of the schedule, on one to two shared cores; the last four "
     "checkpoints averaged"
@@ -59,7 +59,7 @@ BAD_AT = [
 
 
 class Heads(nn.Module):
-    """What the graph returns: relevance (batch), start and end logits (batch, length)."""
+    """The graph's outputs: relevance (batch), start and end logits (batch, length)."""
 
     def __init__(self, model: Reading) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def calibrated(model: ReadingModel, fit: list[Example], rest: list[Example]) -> dict[str, Any]:
-    """Both curves and the strict threshold, from the first examples; what they reach on the others."""
+    """Both curves and the strict threshold, from the first examples; how well they do on the others."""
     relevance, odds = scores(model, fit)
     curves = fitted(relevance, odds, fit)
     near_misses = ~np.array([e.relevant for e in fit])
@@ -141,14 +141,14 @@ def calibrated(model: ReadingModel, fit: list[Example], rest: list[Example]) -> 
 
 
 def scores(model: ReadingModel, held: list[Example]) -> tuple[Floats, Floats]:
-    """The best window's relevance and the best span's odds, an example each."""
+    """The best window's relevance and the best span's odds, per example."""
     windows = [model.read(e.question, [e.passage])[0] for e in held]
     relevance = np.array([max(w.relevance for w in group) for group in windows])
     return relevance, np.array([_best_odds(group) for group in windows])
 
 
 def fitted(relevance: Floats, odds: Floats, held: list[Example]) -> dict[str, Any]:
-    """Logistic curves for the best window's relevance and for the best span's odds beside it."""
+    """Logistic curves for the best window's relevance, and for the best span's odds together with it."""
     relevant = np.array([e.relevant for e in held])
     curve = _logistic(relevance[:, None], relevant, held)
     placed = [i for i, e in enumerate(held) if e.spans is not None]
@@ -161,7 +161,7 @@ def fitted(relevance: Floats, odds: Floats, held: list[Example]) -> dict[str, An
 
 
 def reached(probability: Floats, strict: float, held: list[Example]) -> dict[str, Any]:
-    """How well probabilities do on examples that their curve was not fitted on."""
+    """How well probabilities do on examples that their curve was not fitted to."""
     relevant = np.array([e.relevant for e in held])
     hits, misses = probability[relevant], probability[~relevant]
     return {
@@ -180,7 +180,7 @@ def _probability(curves: dict[str, Any], relevance: Floats) -> Floats:
 
 
 def calibration_error(probability: Floats, truth: NDArray[np.bool_]) -> float:
-    """Ten bins of equal width; each side weighs half."""
+    """Ten bins of equal width; each class has half the weight."""
     weight = np.where(truth, 0.5 / truth.sum(), 0.5 / (~truth).sum())
     place = np.minimum((probability * 10).astype(int), 9)
     return float(

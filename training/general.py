@@ -1,7 +1,7 @@
-"""General entailment pairs: short premises, many phenomena. The entailer's first stage, replayed in the
-second.
+"""General entailment pairs with short premises and many phenomena: the entailer's first stage, replayed in
+the second.
 
-In: the sets of SETS (row caps keep the templated ones from ruling). Out: items of one window each.
+In: the sets of SETS (row caps keep the templated ones from dominating). Out: items of one window each.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import random
 from training.items import Item
 from training.sources import load_for_training
 
-# name -> most rows taken (None: all). Big caps go to human-written pairs; templates get a share.
+# name -> most rows taken (None: all). Human-written pairs get large caps, templates a share.
 SETS: dict[str, int | None] = {
     "nli/snli.dev": None,
     "nli/snli.test": None,

@@ -1,9 +1,9 @@
 """Documents, tables and made pairs: the entailer's second stage.
 
 In: sets whose premises are long or are tables, the made pairs, and a share of the general ones so that
-nothing is forgotten. Out: items of the part "train", or of the part "calibrate" (a tenth of the
-documents, by their text) on which rates were chosen and support is calibrated. A claim of several
-sentences is split: all are supported, or it is unknown which is not, and then it is a bag itself.
+nothing is forgotten. Out: items of the part "train", or of the part "calibrate" (a tenth of the documents, by
+their text), on which rates were chosen and support is calibrated. A supported claim of several sentences is
+split; an unsupported one is left out, because it is unknown which sentence fails.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _faithful(name: str) -> list[tuple[str, str, str]]:
 
 
 def _partly(name: str) -> list[tuple[str, str, str]]:
-    """A claim with an unsupported part, and the same claim without that part where it is an ending."""
+    """A claim with an unsupported part, and the same claim without that part if it comes last."""
     made = []
     for row in load_for_training(name):
         text, evidence = row["response"], _evidence(row)
@@ -53,7 +53,7 @@ def _partly(name: str) -> list[tuple[str, str, str]]:
 
 
 def _evidence(row: Row) -> str:
-    """The annotated sentences among their neighbours: a chunk that holds all there is to find."""
+    """The annotated sentences with their neighbours: a chunk that holds all the evidence."""
     lines = [line for line in row["context"].split("\n") if line.strip()]
     wanted = {i for group in row["meta"]["supporting_sentences"][:1] for i in group if i < len(lines)}
     near = sorted({j for i in wanted for j in (i - 1, i, i + 1) if 0 <= j < len(lines)})
@@ -66,9 +66,7 @@ def _not_begin(name: str) -> list[tuple[str, str, str]]:
 
 
 def _table_answers(name: str) -> list[tuple[str, str, str]]:
-    """A sentence about a table, and the same sentence with one number of it taken from elsewhere in the
-    table.
-    """
+    """A sentence about a table, and the same sentence with one cell's value replaced by another's."""
     made = []
     for row in load_for_training(name):
         text = row["answers"][0]["text"]
@@ -82,7 +80,7 @@ def _table_answers(name: str) -> list[tuple[str, str, str]]:
     return made
 
 
-# name -> reader, rule that cuts its premises, most rows of each label, times they are seen in a pass
+# name -> reader, rule that cuts its premises, most rows per label, times they are seen per pass
 DOCUMENTS: dict[str, tuple[Rows, WindowRule, int, int]] = {
     "nli/fib_xsum.all": (_plain, WIDE, 1700, 1),
     "nli/fib_cnndm.all": (_plain, WIDE, 2600, 1),
@@ -119,7 +117,7 @@ def grounding_items(seed: int, part: str = "train") -> list[Item]:
 
 
 def made_most(kind: str) -> int:
-    """Most pairs of one kind of made pair in a pass."""
+    """Most made pairs of one kind in a pass."""
     return MADE_MOST.get(kind, 1600)
 
 
@@ -157,9 +155,8 @@ def _claim_items(premise: str, claim: str, label: str, rule: WindowRule, kind: s
 
 
 def _padded(items: list[Item], rng: random.Random) -> list[Item]:
-    """A short premise among the premises of others: chunk length, one label. Only full sentences, and no
-    captions, of which any one could be about the same scene.
-    """
+    """A short premise among the premises of others: chunk length, one label. Only whole sentences, and no
+    captions, since any of those could describe the same scene."""
     whole = [
         i
         for i in items

@@ -1,9 +1,9 @@
-"""Judged claims that shaped no weights: what weights are chosen by and support is fitted on.
+"""Judged claims that shaped no weights, for choosing weights and fitting support.
 
 In: the part "calibrate" of the training sets (a tenth of their documents, which no stage trained on) and
-train sets that no stage uses. Out: Example values. A claim may have several sentences: it is supported
-when all of them are. Short human-written pairs of the general stage are not here, since that stage trained
-on all of them. Knows nothing about models.
+training sets that no stage uses. Out: Example values. A claim may have several sentences: it is supported if
+all of them are. Short human-written pairs of the general stage are excluded, since that stage trained on
+all of them. Independent of models.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from training.sources import load_for_training
 from training.statements import statement, yes_no_statement
 from training.written import judged
 
-MOST = 260  # rows of a set
+MOST = 260  # rows per set
 TABLE_MOST = 160
 WRITTEN_MOST = 700
-MADE_MOST = 24  # rows of a kind of made pair
+MADE_MOST = 24  # rows per kind of made pair
 UNSEEN = ("nli/mpe.dev",)
-# mpe.train is not here: the general stage took rows of it whatever their part.
+# Without mpe.train: the general stage took rows of it regardless of their part.
 SETS = tuple(name for name in DOCUMENTS if name != "nli/mpe.train")
 
 
@@ -40,7 +40,7 @@ class Example:
     name: str
 
     def sentences(self) -> list[str]:
-        """The claim's sentences of more than two words; the claim itself when there are none."""
+        """The claim's sentences of more than two words; the claim itself if there are none."""
         cut = [self.claim[a:b] for a, b in sentence_spans(self.claim)]
         return [s for s in cut if len(s.split()) > 2] or [self.claim]
 
@@ -66,7 +66,7 @@ def examples(seed: int) -> list[Example]:
 
 
 def _sampled(rows: list[Example], rng: random.Random, most: int = MOST) -> list[Example]:
-    """At most half of `most` of either label."""
+    """At most half of `most` for each label."""
     rng.shuffle(rows)
     taken: Counter[bool] = Counter()
     kept = []
@@ -92,7 +92,7 @@ def _questions() -> Iterator[Example]:
 
 
 def _long_answers() -> Iterator[Example]:
-    """Answers that people wrote from selected sentences; without those sentences they are not supported."""
+    """Answers that people wrote from selected sentences; without those sentences they are unsupported."""
     for row in load_for_training("qa/clapnq.dev"):
         if not row["answerable"]:
             continue

@@ -1,9 +1,8 @@
-"""What the entailer is trained on: a claim, the windows of text it may be read from, and a label.
+"""The entailer's training data: a claim, the windows of text it may be read from, and a label.
 
-In: items. Out: batches of token ids with the bag each sequence belongs to, and the loss over bags. A
-short premise is a bag of one window. A document's label says nothing about single windows, so its
-windows are combined as they are at run time, the best one deciding, and the loss is taken on the
-combination.
+In: items. Out: batches of token ids with the bag that each sequence belongs to, and the loss over bags. A
+short premise is a bag of one window. A document's label says nothing about single windows, so its windows are
+combined as at run time, the best one deciding, and the loss is taken on the combination.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ MAX_TOKENS = 192
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`further`: windows and text of the other sentences of a claim that as a whole is not supported,
-    where nobody knows which sentence fails.
+    """`further`: windows and text of the other sentences of a claim that is not supported as a whole, where
+    it is unknown which sentence fails.
     """
 
     windows: tuple[str, ...]
@@ -55,7 +54,7 @@ class Bags:
         return [sum(len(s.ids) for s in bag) for bag in self.rows]
 
     def batches(self, tokens: int, rng: random.Random) -> list[list[int]]:
-        """Items in batches of like sequence length, at most `tokens` padded tokens each, in random order."""
+        """Items in batches of similar sequence length, of at most `tokens` padded tokens, in random order."""
         widest = [max(len(s.ids) for s in bag) for bag in self.rows]
         order = sorted(range(len(self.rows)), key=lambda i: widest[i] + rng.random() * 4)
         batches: list[list[int]] = []
@@ -97,10 +96,10 @@ def encode_items(tokenizer: Tokenizer, items: Sequence[Item]) -> Bags:
 
 
 def bag_loss(logits: Tensor, sentence: Tensor, bag_of: Tensor, labels: Tensor) -> Tensor:
-    """Mean over bags. One window: cross entropy (binary where the label is only "not entailment").
+    """Mean over bags. One window: cross entropy (binary if the label is only "not entailment").
     Several: the window with the largest margin decides, for entailment and for contradiction alike;
-    of a contradicted document the second counts half, since which window contradicts is a guess. Of
-    several sentences the least entailed one decides.
+    the contradiction term, for neutral and contradicted documents, counts half, since which window
+    contradicts is a guess. Of several sentences the least entailed one decides.
     """
     logits = logits.float()
     bags = labels.shape[0]

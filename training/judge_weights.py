@@ -1,7 +1,7 @@
-"""The judge's shipped weights as torch weights: what another round of training begins with.
+"""The judge's shipped weights as torch weights, from which another round of training starts.
 
-In: the installed `citewell-judge`. Out: values by the names of `training.judge.Judge`, rounded as they were
-shipped. Raises SystemExit where the judge is not installed.
+In: the installed `citewell-judge`. Out: values by the names of `training.judge.Judge`, rounded as shipped.
+Raises SystemExit if the judge is not installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADS = ("head", "answered")
 
 
 def graph_name(name: str) -> str:
-    """How the graph names the weights of the layer that torch names ``name``."""
+    """The graph's name for the weights of the layer that torch names ``name``."""
     return name.replace(".", "__")
 
 
@@ -33,7 +33,7 @@ def shipped() -> dict[str, Tensor]:
 
 
 def values() -> dict[str, NDArray[np.float32]]:
-    """The same without torch."""
+    """The same as arrays, without torch."""
     folder = judge_folder()
     if folder is None:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
@@ -55,7 +55,7 @@ def values() -> dict[str, NDArray[np.float32]]:
 
 
 def _value(name: str, stored: dict[str, NDArray[np.generic]]) -> NDArray[np.float32] | None:
-    """What ``name`` was before it was rounded, as far as that can be said; None for what is no weight."""
+    """``name`` before it was rounded, as closely as it can be restored; None if it is not a weight."""
     if f"{name}.int8" in stored:
         codes, scale = (stored[f"{name}.{part}"].astype(np.float32) for part in ("int8", "scale"))
         return (codes * scale).reshape(stored[f"{name}.shape"])

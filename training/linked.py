@@ -1,8 +1,8 @@
-"""From the written passages, by rule: claims that link what the passage does not, and answers to be judged.
+"""Claims with links that the written passages do not state, and answers to be judged, made by rule.
 
 In: a :class:`training.examples.Passage`. Out: pairs of true statements, joined by a link that no sentence
-states (neutral) or merely set side by side (entailed); and sentences of the passage with questions that they
-answer and questions that they do not. Links that the passage does state are among its written statements.
+states (neutral) or merely set side by side (entailed); and sentences of the passage with questions they
+answer and questions they do not. Links that the passage does state are among its written statements.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ QUESTIONS = 5
 
 
 def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
-    """Claims and labels: two true statements with an invented link, two others (or the same) side by side."""
+    """Claims and labels: two true statements with an invented link, two more (or the same) side by side."""
     true = [s.claim for s in passage.statements if s.label == "entailment" and not s.changed]
     if len(true) < 2:
         return []
@@ -54,7 +54,7 @@ def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
 
 
 def answering(passage: Passage, rng: random.Random) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-    """Two sentences of the passage, each with the question it answers and others that it does not."""
+    """Up to two sentences of the passage, each with the question it answers and others it does not."""
     text = passage.text
     spans = sentence_spans(text)
     asked = [q for q in passage.questions if q.answer]
@@ -76,8 +76,7 @@ def answering(passage: Passage, rng: random.Random) -> Iterator[tuple[str, list[
 
 
 def _inner(sentence: str) -> str:
-    """As it stands inside another sentence: a first word that is a name keeps its capital, as far as that
-    shows."""
+    """How it reads inside another sentence: a first word that seems to be a name keeps its capital."""
     first = sentence.split(" ", 1)[0]
     common = first.lower() in {
         "the", "a", "an", "it", "no", "only", "this", "that", "these", "those", "there", "they", "he", "she",

@@ -1,7 +1,7 @@
 """Statements whose words do not give their truth away: the entailer's last stage.
 
 In: the written statements and their contraries (training.written). Out: items: each statement once, under the
-windows that run time would cut or under its whole excerpt, with a share of what the stages before saw.
+windows that run time would cut or under its whole excerpt; and a share of what earlier stages saw.
 """
 
 from __future__ import annotations

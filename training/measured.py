@@ -1,4 +1,4 @@
-"""Figures of docs/measurements, for the very weights they were measured with."""
+"""Figures of docs/measurements, for the exact weights they were measured with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEASURED = Path(__file__).parents[1] / "docs/measurements"
 
 
 def measured(name: str, card: dict[str, Any], key: str = "model") -> dict[str, Any]:
-    """Ends the run with what to do when the figures are of other weights than the card's."""
+    """Raises SystemExit, naming what to run, if the figures are of other weights than the card's."""
     found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
     weights = model_hash(card)
     if found[key] != weights:

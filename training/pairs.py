@@ -1,8 +1,8 @@
-"""Pairs made from real passages, one maker for each weakness of small entailers.
+"""Pairs made from real passages, with one maker for each weakness of small entailers.
 
 In: passages. Out: items. Claims come in pairs that share their premise and differ in one thing, and some
 edits are made in the premise instead of the claim, so that neither the claim alone nor its overlap with
-the premise gives the label away.
+the premise reveals the label.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def made_items(part: str, seed: int, most: int | None = None) -> list[Item]:
 
 
 def document_claims(passage: Passage, rng: random.Random) -> Iterator[tuple[str, str]]:
-    """Claims with their labels against the whole passage: what a summary of it may get right and wrong."""
+    """Claims with their labels against the whole passage: what a summary of it may get right or wrong."""
     for item in [*_edited(passage, rng), *_spliced(passage, rng), *_resolved(passage, rng)]:
         if not item.kind.endswith(("-premise", "-both", "/evidence-removed")):
             yield item.claim, item.label
@@ -55,7 +55,7 @@ def premise_around(sentences: Sequence[str], i: int, claim: str, rng: random.Ran
 
 
 def _edited(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """Up to two sentences a passage: one claim the text supports and one it does not, for each."""
+    """For up to two sentences per passage: a claim that the text supports, and claims that it does not."""
     candidates = list(good_sentences(passage))
     for i in rng.sample(candidates, min(2, len(candidates))):
         sentence = passage.sentences[i]
@@ -75,7 +75,7 @@ def _edited(passage: Passage, rng: random.Random) -> Iterator[Item]:
 
 
 def _other_way_round(sentence: str, claim: str, passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """The edit stands in the premise: the edited claim is now the true one."""
+    """Edits the premise instead: the edited claim is now the true one."""
     if rng.random() < 0.4:
         for kind, text, label in edits(sentence, passage.names, rng, (rng.choice(_CHANGED),)):
             yield Item((text,), claim if claim == sentence else sentence, label, f"made/{kind}-premise")
@@ -83,7 +83,7 @@ def _other_way_round(sentence: str, claim: str, passage: Passage, rng: random.Ra
 
 
 def _composed(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """Two sentences needed together; with one of them missing the claim is only partly supported."""
+    """Two sentences needed together; without one of them the claim is only partly supported."""
     candidates = list(good_sentences(passage))
     if len(candidates) < 2 or rng.random() < 0.5:
         return
@@ -108,7 +108,7 @@ _PRONOUN = re.compile(r"(?:He|She|It|They) (?P<rest>\w.{15,})")
 
 
 def _spliced(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """What one sentence says of its subject, said of another sentence's: the summariser's error."""
+    """One sentence's predicate given to another sentence's subject, as summarisers mistakenly do."""
     opened = [(i, m) for i, s in enumerate(passage.sentences[:12]) if (m := _OPENING.fullmatch(s))]
     told = [(i, m) for i, m in opened if not _PRONOUN.match(m.group())]
     if len(told) < 2 or rng.random() < 0.3:
@@ -124,7 +124,7 @@ def _spliced(passage: Passage, rng: random.Random) -> Iterator[Item]:
 
 
 def _resolved(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """A pronoun that opens a sentence, replaced by the subject of the sentence before; or by another name."""
+    """Replaces a pronoun that opens a sentence with the previous sentence's subject, or with another name."""
     for before, sentence in itertools.pairwise(passage.sentences):
         pronoun, told = _PRONOUN.fullmatch(sentence), _OPENING.fullmatch(before)
         if not pronoun or not told or _PRONOUN.match(before) or not told["subject"][0].isupper():
@@ -145,9 +145,8 @@ def _short(sentence: str, passage: Passage, rng: random.Random) -> str:
 
 
 def _answered(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """The right answer as a statement; the same statement with another answer of the passage; an
-    unanswerable one.
-    """
+    """The right answer as a statement; the same statement with another answer from the passage; a statement
+    for an unanswerable question."""
     answers = [a["text"] for row in passage.questions for a in row["answers"][:1]]
     rows = rng.sample(passage.questions, min(3, len(passage.questions)))
     for row in rows:
@@ -170,7 +169,7 @@ def _answered(passage: Passage, rng: random.Random) -> Iterator[Item]:
 
 
 def _like(right: str, others: Sequence[str], rng: random.Random) -> str | None:
-    """Another span of the same look: a number for a number, a name for a name."""
+    """Another span of the same form: a number for a number, a name for a name."""
     digits = bool(re.search(r"\d", right))
     like = [
         o
@@ -184,6 +183,6 @@ def _like(right: str, others: Sequence[str], rng: random.Random) -> str | None:
 
 
 def _sentence_of(passage: Passage, answer: str) -> int | None:
-    """The one sentence that holds the answer; None when there is none or more than one."""
+    """The only sentence that holds the answer; None if there is none or more than one."""
     found = [i for i, sentence in enumerate(passage.sentences) if tidy(answer) in sentence]
     return found[0] if len(found) == 1 else None

@@ -1,7 +1,7 @@
-"""Real passages with their sentences: what made pairs are made from.
+"""Real passages with their sentences, from which made pairs are made.
 
 In: the question sets that may ship. Out: Passage values, each in the part "train" or "calibrate" by the
-hash of its text (a tenth is held out, so that calibration sees passages training never saw).
+hash of its text (a tenth is held out, so that calibration sees passages that training never saw).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Passage:
 
 
 def part_of(text: str) -> str:
-    """A document's part, by its text alone: every row about it falls on the same side."""
+    """A document's part, from its text alone: every row about it falls on the same side."""
     return "calibrate" if hashlib.sha256(text.encode()).digest()[0] < 26 else "train"
 
 
 def passages(part: str, seed: int) -> list[Passage]:
-    """All passages of a part, in an order of the seed's."""
+    """All passages of a part, in an order given by the seed."""
     found = list(_passages(part))
     random.Random(seed).shuffle(found)
     return found
@@ -68,7 +68,7 @@ def passage_of(text: str, rows: Sequence[Row] = ()) -> Passage:
 
 
 def tidy(text: str) -> str:
-    """Without reference marks, and with the spaces of a tokenised text taken out again."""
+    """Without reference marks, and without the extra spaces of tokenised text."""
     text = re.sub(r"\[\d+\]", "", text)
     text = re.sub(r" ([.,;:!?%)\]])", r"\1", text)
     text = re.sub(r"([(\[]) ", r"\1", text)

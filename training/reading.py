@@ -1,9 +1,9 @@
-"""The ranker and the reader: one encoder, three outputs a token sequence.
+"""The ranker and the reader: one encoder, three outputs per token sequence.
 
-In: the public sets by way of `reading_pairs`, `reading_tables` and `reading_negatives`. Out: checkpoints in
+In: the public sets through `reading_pairs`, `reading_tables` and `reading_negatives`. Out: checkpoints in
 CITEWELL_CHECKPOINTS/reading, from which `export_reading` makes the shipped file. Outputs: a relevance logit
 (does the passage answer the question), and start and end logits over the tokens, where the first token
-stands for "no answer here". Resumable: the batch of a step depends on its number alone.
+stands for "no answer here". Resumable: a step's batch depends only on its number.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Target:
 
 
 def prepare() -> tuple[list[Example], list[Example]]:
-    """Training and held-out examples; made once for a recipe and kept beside the checkpoints."""
+    """Training and held-out examples; made once per recipe and stored with the checkpoints."""
     path = checkpoints("reading") / f"examples-{_examples_recipe()[:16]}.pickle"
     if path.exists():
         kept, held = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
@@ -96,8 +96,8 @@ def prepare() -> tuple[list[Example], list[Example]]:
 
 
 def _examples_recipe() -> str:
-    """The sets (their recorded hashes), the code that makes examples of them, and the encoder that finds the
-    near misses."""
+    """Hash of the sets (their recorded hashes), the code that makes examples of them, and the encoder that
+    finds the near misses."""
     folder = Path(__file__).parent
     files = [*sorted(folder.glob("reading*.py")), folder / "sources.py", folder / "sources.tsv"]
     files.append(encoder_folder() / "model.safetensors")
@@ -105,7 +105,7 @@ def _examples_recipe() -> str:
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The base encoder's sentence vectors of the texts' first 128 tokens: enough to find near misses."""
+    """The base encoder's sentence vectors of each text's first 128 tokens: enough to find near misses."""
     tokenizer, model = load_tokenizer(), Encoder(1).eval()
     tokenizer.enable_truncation(128)
     rows = [
@@ -125,8 +125,8 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def encode(tokenizer: Tokenizer, made: Sequence[Example]) -> list[tuple[Encoded, Target]]:
-    """Token ids and targets. A passage too long for training is cut; an answer cut off leaves the reader
-    untrained."""
+    """Token ids and targets. A passage too long for training is cut; if its answer is cut off, the row does
+    not train the reader."""
     tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
     encodings = tokenizer.encode_batch([(e.question, e.passage) for e in made])
     tokenizer.no_truncation()

@@ -1,10 +1,10 @@
-"""Questions with the passage that answers them -> examples, near misses included.
+"""Turns questions with the passage that answers them into examples, near misses included.
 
-In: `Question`s of one set, and a way to embed texts. Out: `Example`s. Kinds of near miss: the same
-article's nearest other paragraph, the nearest paragraph of any article, the passage with the answer's
-sentences taken out, the question with its year or a name changed to one the passage does not have. "Nearest"
-is by cosine and by BM25 in turn, as retrieval's pools are: by cosine alone, the model would learn that what
-the cosine likes is wrong. Knows nothing about the model to be trained.
+In: `Question`s of one set, and a function that embeds texts. Out: `Example`s. Kinds of near miss: the same
+article's nearest other paragraph, the nearest paragraph of any article, the passage without the answer's
+sentences, the question with its year or a name changed to one the passage does not have. "Nearest" is
+by cosine and by BM25 in turn, as in retrieval's pools: with cosine alone, the model would learn that what
+cosine likes is wrong. Independent of the model to be trained.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ POOL = 30  # nearest passages that a near miss is drawn from
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`spans`: offsets into `passage` (context included); () trains the reader to say no answer; None does
-    not train it. `kind` tells how the example was made."""
+    """`spans`: offsets into `passage` (context included); () trains the reader to give no answer; None does
+    not train it. `kind` says how the example was made."""
 
     source: str
     group: str
@@ -43,7 +43,7 @@ class Example:
     kind: str
 
 
-# How often each near miss is made for an answered question, per set; the rest of the sets take the default.
+# How often each near miss is made per answered question, by set; the other sets take the default.
 DEFAULT = {"article": 0.5, "anywhere": 0.6, "removed": 0.35, "swapped": 0.2}
 RATES: dict[str, dict[str, float]] = {
     # "What is this good for?" fits any product: another review may well answer it
@@ -93,7 +93,7 @@ def examples(questions: Sequence[Question], embed: Embed, rng: random.Random) ->
 def _example(
     q: Question, question: str, passage: str, spans: tuple[Span, ...] | None, kind: str, rng: random.Random
 ) -> Example:
-    """The passage under its context, as the product shows it to the model: most of the time, so that a bare
+    """The passage under its context, as the product shows it to the model, but not always, so that a bare
     passage is understood too."""
     always = q.source == "made/finance"
     lead = f"{q.context}\n" if q.context and (always or rng.random() < 0.6) else ""
@@ -104,7 +104,7 @@ def _example(
 def _nearest(
     questions: Sequence[Question], passages: Sequence[tuple[str, str, str]], embed: Embed
 ) -> NDArray[np.int64]:
-    """For each question `POOL` * 4 passages by cosine and as many by BM25, in turn: (questions, POOL * 8)."""
+    """Per question, `POOL` * 4 passages by cosine and as many by BM25, in turn: (questions, POOL * 8)."""
     import bm25s
 
     texts, wanted = [p[0] for p in passages], [q.question for q in questions]
@@ -123,7 +123,7 @@ def _nearest(
 def _miss(
     question: Question, near: Sequence[tuple[str, str, str]], same: bool, rng: random.Random
 ) -> tuple[str, str, str] | None:
-    """One of the nearest passages that hold none of the answers."""
+    """One of the nearest passages that contain none of the answers."""
     answers = {_normal(question.passage[a:b]) for a, b in question.spans or ()}
     found = []
     for rank, (passage, group, context) in enumerate(near):
@@ -142,7 +142,7 @@ def _miss(
 
 
 def _without(question: Question) -> str | None:
-    """The passage without every sentence that holds an answer's words."""
+    """The passage without the sentences that contain an answer's words."""
     text = question.passage
     answers = {_normal(text[a:b]) for a, b in question.spans or ()}
     kept = [text[a:b] for a, b in sentence_spans(text) if not any(x in _normal(text[a:b]) for x in answers)]
@@ -150,7 +150,7 @@ def _without(question: Question) -> str | None:
 
 
 def _swapped(question: Question, names: Sequence[str], rng: random.Random) -> str | None:
-    """The question about another year, or another name, that the passage does not mention."""
+    """The question with another year, or another name, that the passage does not mention."""
     year = _YEAR.search(question.question)
     if year and rng.random() < 0.7:
         near = [str(int(year.group()) + d) for d in (-3, -2, -1, 1, 2, 3, 10)]

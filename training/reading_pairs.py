@@ -1,9 +1,9 @@
-"""Public question sets -> questions with the passage that answers them, in one shape.
+"""Turns public question sets into questions with the passage that answers them, in one shape.
 
-In: rows by way of `sources`, a table saying how each set is read. Out: `Question`s: text as the product
+In: rows from `sources`, and a table that says how each set is read. Out: `Question`s: text as the product
 stores it, with the answer's place where it is known. Long contexts are cut to whole sentences around the
-answer, as a chunk would be. Near misses are made in `reading_negatives`, tables in `reading_tables`. Knows
-nothing about models.
+answer, as a chunk would be. Near misses are made in `reading_negatives`, tables in `reading_tables`.
+Independent of models.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Question:
 
 
 def share(text: str) -> float:
-    """A fixed number in [0, 1) for a text: the same side of a split on every machine."""
+    """A fixed number in [0, 1) for a text, for the same split on every machine."""
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32
 
 
 def reported(source: str, group: str) -> bool:
-    """Groups of sets used both ways that are kept for reporting."""
+    """Whether a group of a set that is used both ways is kept for reporting."""
     return group != "" and share(f"report/{source}/{group}") < REPORTED.get(source, 0.0)
 
 
 def held_out(source: str, group: str) -> bool:
-    """Groups kept from training for choosing and calibrating."""
+    """Whether a group is kept from training, for choosing and calibrating."""
     return share(f"held/{source}/{group}") < HELD_OUT
 
 
@@ -60,7 +60,7 @@ REPORTED = {
 
 
 def squad(row: Row) -> Iterator[Question]:
-    """Rows with located answers; the article is the title where there is one."""
+    """Rows with located answers; the article is the title if there is one."""
     meta = row["meta"]
     title = str(meta.get("title") or "").replace("_", " ").split("|")[-1].split("#")[0].strip()
     group = str(meta.get("title") or meta.get("article") or meta.get("sid") or row["context"][:80])
@@ -91,18 +91,18 @@ def conditional_span(row: Row) -> Iterator[Question]:
 
 
 def answered(row: Row) -> Iterator[Question]:
-    """boolq: the passage answers, though no span of it is the answer."""
+    """boolq: the passage answers, but no span of it is the answer."""
     title, _, text = row["context"].partition(" -- ")
     if text:
         yield Question("", title, row["question"] + "?", text, None, title)
 
 
 def judged(row: Row) -> Iterator[Question]:
-    """Sets of question, passage and label: no span."""
+    """Sets of question, passage and label, without spans."""
     meta = row["meta"]
     group = str(meta.get("focus") or meta.get("url") or meta.get("doc_id") or meta.get("qid"))
     question = meta.get("question") or row["question"]
-    if "focus" in meta and share(row["id"]) < 0.5:  # templated questions: half in other words
+    if "focus" in meta and share(row["id"]) < 0.5:  # templated questions: half are reworded
         wording = ASPECTS.get(meta["qtype"])
         question = random.Random(row["id"]).choice(wording).format(meta["focus"]) if wording else question
     context = str(meta.get("focus") or _slug(str(meta.get("url", ""))))
@@ -124,7 +124,7 @@ ASPECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one set is read: which rows, at most how many."""
+    """How one set is read: by which function, and at most how many questions."""
 
     read: Callable[[Row], Iterator[Question]]
     most: int
@@ -150,8 +150,8 @@ READERS = {
 
 
 def questions(name: str, *, report: bool = False) -> list[Question]:
-    """One set's trainable questions (or, with `report`, the kept ones), shuffled and capped, passages cut
-    to size."""
+    """One set's trainable questions (or, with `report`, the reported ones), shuffled and capped, with
+    passages cut to size."""
     reader, rng = READERS[name], random.Random(name)
     rows = load(name)
     rng.shuffle(rows)
@@ -171,8 +171,8 @@ def questions(name: str, *, report: bool = False) -> list[Question]:
 
 
 def crop(question: Question, rng: random.Random) -> Question:
-    """Whole sentences around one answer, between 40 and 220 words; an unanswered or unlocated passage is
-    cut at its end. Spans that fall outside are dropped."""
+    """Whole sentences around one answer, about 80 to 220 words; up to 170 words stay whole. An unanswered or
+    unlocated passage is cut at its end. Spans that fall outside are dropped."""
     text = question.passage
     if len(text.split()) <= 170:
         return question
@@ -198,7 +198,7 @@ def crop(question: Question, rng: random.Random) -> Question:
     spans = question.spans
     if spans:
         spans = tuple((a - left, b - left) for a, b in spans if a >= left and b <= right)
-        if not spans:  # an answer that runs over the window's end: keep the passage whole
+        if not spans:  # an answer that crosses the window's end: keep the passage whole
             return question
     return replace(question, passage=text[left:right], spans=spans)
 
@@ -219,7 +219,7 @@ _QNLI: set[str] = set()
 
 
 def _qnli_questions() -> set[str]:
-    """qnli.dev is reported, and some of its questions stand in squad2_cs224n too."""
+    """The questions of qnli.dev, which is reported and shares some with squad2_cs224n."""
     if not _QNLI:
         _QNLI.update(word_key(row["question"]) for row in load("relevance/qnli.dev"))
     return _QNLI

@@ -1,10 +1,9 @@
-"""Tables as the product's chunks show them -> look-up questions, with near misses.
+"""Turns tables, as the product's chunks show them, into look-up questions with near misses.
 
 In: the tables of TAT-QA (financial statements) and the linearised tables of WikiTableQuestions. Out:
 `Question`s whose passage is tab-separated rows under a context of "Document › Section" and column heads.
-Look-ups are made: row label x column x wording, for companies that do not exist. A near miss has the row
-taken out, a year the table does not have, or another company's name on the document. Knows nothing about
-models.
+Look-ups are made: row label x column x wording, for invented companies. A near miss has the row taken out,
+or asks for a year that the table does not have, or for another company. Independent of models.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ CHANGES = (
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A statement: column heads by year, and rows of a label and one value for each head."""
+    """A statement: column heads, their years, and rows of a label and one value per head."""
 
     key: str
     heads: tuple[str, ...]
@@ -81,7 +80,7 @@ class Grid:
 
 
 def finance(most: int) -> list[Question]:
-    """Look-ups and near misses over TAT-QA's tables, and its own questions."""
+    """TAT-QA's own questions, and look-ups and near misses over its tables."""
     rng = random.Random("finance")
     grids = {}
     rows = [row for row in load("qa/tatqa.dev") if not reported("qa/tatqa.dev", table_key(row))]
@@ -178,7 +177,7 @@ def _stem(label: str) -> str:
 
 
 def _shown(grid: Grid, rows: list[int], row: int, column: int) -> tuple[str, tuple[int, int]]:
-    """Tab-separated rows, a row a line, and the place of one cell."""
+    """Tab-separated rows, one per line, and the place of one cell."""
     text, span = "", (0, 0)
     for number in rows:
         label, cells = grid.rows[number]
@@ -192,7 +191,7 @@ def _shown(grid: Grid, rows: list[int], row: int, column: int) -> tuple[str, tup
 
 
 def wiki_tables(most: int) -> list[Question]:
-    """WikiTableQuestions over a run of the table's rows, with the answer's row and sometimes without it."""
+    """WikiTableQuestions over consecutive table rows, with the answer's row and sometimes without it."""
     rng = random.Random("wtq")
     rows = load("qa/wtq.train")
     rng.shuffle(rows)

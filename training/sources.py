@@ -1,8 +1,8 @@
-"""The public sets the models are trained, calibrated and measured on.
+"""The public sets that the models are trained, calibrated and measured on.
 
 In: the folder named by the variable CITEWELL_DATA, and sources.tsv (name, sha256, ship, role, licence).
-Out: rows of one set as dictionaries, with rows that also stand in a measured set dropped.
-A file that differs from its recorded hash is refused. Knows nothing about models.
+Out: rows of one set as dictionaries; for training, without rows that also occur in a measured set.
+A file that differs from its recorded hash is refused. Independent of models.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 _TABLE = Path(__file__).with_name("sources.tsv")
 _WORDS = re.compile(r"[a-z0-9]+")
-_KEY_WORDS = 14  # opening words that identify a text whatever its casing and tokenisation
+_KEY_WORDS = 14  # opening words that identify a text regardless of casing and tokenisation
 # Shorter texts ("A man is sleeping.") recur by chance; claims are shorter than the texts they are about.
 _FEWEST = {"premise": 7, "context": 7, "hypothesis": 4, "response": 7}
 
@@ -93,8 +93,8 @@ def _keys(row: Row) -> frozenset[str]:
 
 @cache
 def _measured_keys() -> frozenset[str]:
-    """Keys of the measured sets that a shipped model is judged on. Questions (qa, relevance) are not keyed:
-    their leaks are passages, which the reader's recipe drops by itself."""
+    """Keys of the measured sets that a shipped model is judged on, relevance/ excepted: the reader's recipe
+    drops its leaks itself."""
     measured = [
         s.name for s in sources().values() if s.role == "measure" and not s.name.startswith("relevance/")
     ]

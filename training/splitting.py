@@ -2,10 +2,10 @@
 
     python -m training.splitting
 
-In: training/data/splits.txt, a question a line, its parts in `<...>` and lone question words in `(...)`
+In: training/data/splits.txt, one question per line, its parts in `<...>` and lone question words in `(...)`
 (training/data/README.md). Out: the weights of an averaged perceptron over chains of labels (Collins 2002),
-with what they were trained on and how often a question is split just as it was written, by five folds of
-blocks of lines. Nothing else is learnt from: the questions of benchmarks/batteries are kept for reporting.
+with what they were trained on and how often a question is split exactly as written, by five folds of
+blocks of lines. Trained on nothing else: the questions of benchmarks/batteries are kept for reporting.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from citewell.questions.splitting import (
 
 DATA = Path(__file__).with_name("data") / "splits.txt"
 SEED, PASSES, FOLDS, BLOCK, RARE, SLIGHT = 20261129, 10, 5, 20, 4, 0.4
-"""``BLOCK``: lines held out together, since neighbours are alike; a feature that fewer than RARE words have,
-or that weighs less than SLIGHT, is left out."""
+"""``BLOCK``: lines held out together, since neighbours are alike; features that fewer than RARE words have,
+or that weigh less than SLIGHT, are left out."""
 LEFT_WHOLE = 0.95
-"""Share of the questions that ask one thing that should stay whole; where no margin reaches it, the largest
-is taken."""
+"""Share of the questions asking one thing that should stay whole; if no margin reaches it, the largest is
+used."""
 SURER = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 2.3, 2.6, 3.0)
 _MARK = re.compile(r"<([^<>]*)>|\(([^()]*)\)")
 
@@ -59,7 +59,7 @@ class Marked:
 
 
 def marked(line: str) -> Marked:
-    """Raises ValueError for marks that do not fit each other."""
+    """Raises ValueError for marks that do not match."""
     question, spans, at = "", [], 0
     for found in _MARK.finditer(line):
         if found[2] is not None and not spans:

@@ -1,7 +1,7 @@
 """A question and an answer as a statement: "When was X founded?" + "1905" -> "X was founded in 1905."
 
-In: question and answer text. Out: the statement, or None where no rule is sure of the grammar. Rules are
-tried in order; each is a pattern and the sentence it makes. Knows nothing about passages or labels.
+In: question and answer text. Out: the statement, or None if no rule is sure of the grammar. Rules are
+tried in order; each is a pattern and the sentence it makes. Independent of passages and labels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _RULES: list[tuple[re.Pattern[str], str]] = [
 
 
 def statement(question: str, answer: str) -> str | None:
-    """None for a question no rule knows, and for an answer that is no phrase."""
+    """None for a question that no rule knows, or an answer that is not a phrase."""
     question = re.sub(r"\s+", " ", question).strip().rstrip("?").strip()
     answer = answer.strip().rstrip(".,;")
     if not answer or len(answer.split()) > 12 or len(question.split()) < 3:
@@ -94,8 +94,8 @@ _YES_NO = re.compile(
 
 
 def yes_no_statement(question: str, text: str) -> str | None:
-    """ "is X a Y" -> "X is a Y." The subject is the longest opening of the question that stands in `text`;
-    None where no opening of at least one longer word does, or nothing is left to say of it.
+    """ "is X a Y" -> "X is a Y." The subject is the longest opening of the question that occurs in `text`;
+    None if no opening of at least one longer word does, or if nothing is left to say of it.
     """
     match = _YES_NO.fullmatch(re.sub(r"\s+", " ", question).strip().rstrip("?").strip())
     if not match:

@@ -2,11 +2,11 @@
 
 `python -m training.support` for the packaged entailer, `python -m training.support judge` for the judge and
 for both together. In: judged claims that shaped no weights (training.heldout; for the judge also the written
-examples' part "choose") and the exported entailers. Out: support.json beside the weights, with what it was
-fitted on, and reliability and calibration error by kind of source under cross-validation.
-Classes are weighted to equal priors within each set, and a set weighs by the root of its size, so that no
+examples' part "choose") and the exported entailers. Out: support.json next to the weights, with what it was
+fitted on, and cross-validated reliability and calibration error by kind of source.
+Classes are weighted to equal priors within each set, and a set by the root of its size, so that no
 set's base rate becomes the verifier's. A claim of several sentences is supported as much as its least
-supported sentence, in the fit as at run time. One line a kind of source: an intercept, and a positive slope
+supported sentence, in the fit as at run time. One line per kind of source: an intercept, and a positive slope
 for each entailer.
 """
 
@@ -39,15 +39,15 @@ from training.linked import answering
 
 Floats = NDArray[np.float64]
 ANSWERS, CONTRADICTIONS = 1_200, 400
-"""Pairs and claims at most that the borders are chosen on."""
+"""Most pairs, and most claims, that the thresholds are chosen on."""
 NEAR_COPIES = "w41"
 SLOPES = ("slope", "slope of the other")
-ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
+ROUNDS = 4  # of choosing each claim's least supported sentence and refitting
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """`x` has a row a sentence; `of[i]` are the rows of claim i."""
+    """`x` has one row per sentence; `of[i]` are the rows of claim i."""
 
     x: Floats
     names: list[str]
@@ -61,8 +61,8 @@ class Design:
 
 
 def design(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> Design:
-    """An intercept and a slope for each entailer, for each kind of source. ``values`` holds for each claim,
-    for each of its sentences, the log odds of each entailer."""
+    """An intercept and a slope for each entailer, for each kind of source. ``values`` holds, for each
+    sentence of each claim, the log odds of each entailer."""
     lines: list[dict[str, float]] = []
     of = []
     for row, sentences in zip(rows, values, strict=True):
@@ -93,7 +93,7 @@ def judged_by(
 
 
 def equal_weights(rows: Sequence[Example]) -> Floats:
-    """Supported and unsupported weigh the same in every set; a set weighs by the root of its size."""
+    """Supported and unsupported claims weigh the same in every set; a set weighs by the root of its size."""
     count = Counter((row.name, row.supported) for row in rows)
     size = Counter(row.name for row in rows)
     weight = np.array([math.sqrt(size[row.name]) / count[row.name, row.supported] for row in rows])
@@ -101,7 +101,7 @@ def equal_weights(rows: Sequence[Example]) -> Floats:
 
 
 def fit(made: Design, claims: Sequence[int]) -> Floats:
-    """Coefficients for the claims given; which sentence speaks for a claim follows from the fit itself."""
+    """Coefficients for the given claims; which sentence decides a claim follows from the fit itself."""
     rows = [made.rows[i] for i in claims]
     y = np.array([row.supported for row in rows], dtype=float)
     weight = equal_weights(rows)
@@ -127,12 +127,12 @@ def _fit(x: Floats, y: Floats, weight: Floats, names: Sequence[str], penalty: fl
 
 
 def _first(names: Sequence[str]) -> Floats:
-    """The entailers' log odds as they are."""
+    """The entailers' log odds unchanged, to start from."""
     return np.array([float(name.startswith("slope")) for name in names])
 
 
 def reliability(p: Floats, y: Floats, weight: Floats, bins: int = 10) -> dict[str, object]:
-    """Expected calibration error over equal bins, at equal priors, and the curve it is made from."""
+    """Expected calibration error over bins of equal width, at equal priors, and the curve it comes from."""
     place = np.minimum((p * bins).astype(int), bins - 1)
     curve, error = [], 0.0
     for b in range(bins):
@@ -155,7 +155,7 @@ def reliability(p: Floats, y: Floats, weight: Floats, bins: int = 10) -> dict[st
 
 
 def written_examples() -> list[Example]:
-    """Of the written passages that choose."""
+    """Statements on the written passages of the part "choose"."""
     return [
         Example(f"{passage.title}\n{said.premise}", said.claim, said.label == "entailment", "examples")
         for passage in written_passages()
@@ -165,10 +165,10 @@ def written_examples() -> list[Example]:
 
 
 def single_sentences() -> list[Example]:
-    """Of the written passages that choose, claims in the text's own words with one thing wrong, each under
-    the one sentence that its passage's versions differ in and that shares most of its words. The made pairs
-    of this kind are edited copies, which the small entailer was trained on by the thousand; alone, they would
-    have its word count for everything."""
+    """From the written passages of the part "choose", claims in the text's own words with one thing wrong,
+    each under the one sentence that differs between the passage's versions and shares most of its words. The
+    made pairs of this kind are edited copies, thousands of which the small entailer was trained on; with
+    those alone, its score would decide everything."""
     found = []
     for passage in written_passages():
         if passage.part != "choose" or passage.file[:3] != NEAR_COPIES:
@@ -188,7 +188,7 @@ def single_sentences() -> list[Example]:
 
 
 def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> dict[str, object]:
-    """Coefficients by kind of source, and how well they are calibrated on documents that did not fit them."""
+    """Coefficients by kind of source, and how well calibrated they are on unseen documents."""
     made = design(rows, values)
     y = np.array([row.supported for row in rows], dtype=float)
     weight = equal_weights(rows)
@@ -223,8 +223,9 @@ def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]])
 
 
 def answers_border(judge: OnnxEntailer) -> dict[str, object]:
-    """Where the judge's "this sentence answers this question" has the best balanced accuracy: sentences of
-    the written passages that choose, with questions that they answer and others about the same passage."""
+    """The threshold at which the judge's "this sentence answers this question" has the best balanced
+    accuracy: sentences of the written passages of the part "choose", with questions that they answer and
+    others about the same passage."""
     rng = random.Random(SEED)
     asked = [
         (f"{passage.title}\n{said}", question, answered)
@@ -239,8 +240,8 @@ def answers_border(judge: OnnxEntailer) -> dict[str, object]:
 
 
 def contradiction_border(judge: OnnxEntailer) -> dict[str, object]:
-    """Where its probability of contradiction tells claims that a passage denies from those that it supports
-    or says nothing of: with at most three in a hundred of the latter above it."""
+    """The threshold at which its probability of contradiction separates claims that a passage denies from
+    those that it supports or leaves open, with at most three in a hundred of the latter above it."""
     told = [
         (f"{passage.title}\n{said.premise}", said.claim, said.label == "contradiction")
         for passage in written_passages()
@@ -279,7 +280,7 @@ def main(names: list[str]) -> None:
     entailers = [OnnxEntailer(folder)]
     if names:
         rows += written_examples()
-        # A read of the judge costs four times as much.
+        # The judge costs four times as much to run.
         rows = [*random.Random(SEED).sample(rows, len(rows) // 6), *single_sentences()]
         entailers.append(OnnxEntailer(WEIGHTS / "entailer"))
     rows, values = judged_by(rows, entailers)
@@ -311,7 +312,7 @@ def main(names: list[str]) -> None:
 
 
 def _threshold(log_odds: Floats, y: Floats, weight: Floats) -> float:
-    """Where the entailer's own probability, used alone, has the best balanced accuracy on these rows."""
+    """The threshold at which the entailer's probability, used alone, has the best balanced accuracy here."""
     candidates = np.unique(np.quantile(log_odds, np.linspace(0.02, 0.98, 97)))
     right = [np.average((log_odds >= c) == (y == 1), weights=weight) for c in candidates]
     return round(float(1 / (1 + np.exp(-candidates[int(np.argmax(right))]))), 4)

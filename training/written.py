@@ -1,11 +1,11 @@
 """Statements about real passages, written for the entailer's last stage.
 
-In: written.jsonl and the sets its passages stand in. Out: judged statements. A line names an
-excerpt (a set, the hash of the text, its first sentence and how many) and holds what was written about it:
-"e" it is true by the excerpt alone, "c" the excerpt makes it false, "n" it is neither stated nor implied.
-True ones are mostly reworded or put together from several sentences, untrue ones mostly made of the
-excerpt's own words, so that shared words do not give the label away. A large language model wrote them, one
-by one, told which mistakes to make; nobody has reviewed them. The excerpts themselves are not in the tree.
+In: written.jsonl and the sets its passages come from. Out: judged statements. A line identifies an excerpt (a
+set, the hash of the text, its first sentence and how many) and holds the statements about it: "e" is true by
+the excerpt alone, "c" is false by it, "n" is neither stated nor implied. True ones are mostly reworded or
+combined from several sentences, untrue ones mostly use the excerpt's own words, so that shared words do not
+reveal the label. A large language model wrote them, one by one, told which mistakes to make; nobody has
+reviewed them. The excerpts themselves are not in the tree.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Excerpt:
 
 @cache
 def excerpts() -> tuple[Excerpt, ...]:
-    """Raises SourceError when a set no longer holds a text that statements were written about."""
+    """Raises SourceError if a set no longer holds a text that statements were written about."""
     texts = {name: _texts(name) for name in written_sets()}
     found = []
     for line in _lines():
@@ -74,7 +74,7 @@ def text_hash(text: str) -> str:
 
 
 def written_sets() -> list[str]:
-    """The sets whose texts the statements are about; read without them."""
+    """The sets whose texts the statements are about; does not read them."""
     return sorted({line["set"] for line in _lines()})
 
 
