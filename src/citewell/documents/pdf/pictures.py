@@ -10,7 +10,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import DamagedError, LimitError
+from citewell.core.errors import LimitError, OtherKindError
 from citewell.documents.pdf.scans import MOST_PIXELS, SIDE
 
 if TYPE_CHECKING:
@@ -25,12 +25,16 @@ _LONG_SIDE = 842.0
 """Points: of A4."""
 
 
-def is_picture(data: bytes) -> bool:
-    return data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*"))
+_BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG", b"II*\0": "TIFF", b"MM\0*": "TIFF"}
+
+
+def picture_kind(data: bytes) -> str:
+    """ "PNG", "JPEG" or "TIFF"; "" for anything else."""
+    return next((kind for begins, kind in _BEGINNINGS.items() if data.startswith(begins)), "")
 
 
 def open_picture(data: bytes) -> pypdfium2.PdfDocument:
-    """Raises DamagedError, or LimitError for more pixels or pages than are read."""
+    """Raises OtherKindError for what no viewer opens, LimitError for more pixels or pages than are read."""
     import pypdfium2
     from PIL import Image, ImageOps
 
@@ -49,9 +53,8 @@ def open_picture(data: bytes) -> pypdfium2.PdfDocument:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(str(error)) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise DamagedError(
-            f"the picture cannot be opened ({error})", hint="open it in a viewer and save it again"
-        ) from error
+        told = f"it is a {picture_kind(data)} image that cannot be opened"
+        raise OtherKindError(told, hint="open it in a viewer and save it again") from error
     return pdf
 
 

@@ -24,7 +24,7 @@ from citewell.core.errors import (
     OtherKindError,
 )
 from citewell.core.identity import hash_bytes, hash_text
-from citewell.core.records import Box, Document, read_by_ocr
+from citewell.core.records import Document, read_by_ocr
 from citewell.documents import ocr
 from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
@@ -33,7 +33,7 @@ from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import Line, read_lines
 from citewell.documents.pdf.pictures import open_picture
 from citewell.documents.pdf.running import set_running_aside
-from citewell.documents.pdf.scans import Scan, read_scan
+from citewell.documents.pdf.scans import Scan, placed, read_scan
 from citewell.documents.pdf.writing import Size, Written, write
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class PdfReader:
             **front.dates,
             sections=written.sections,
             pages=written.pages,
-            boxes=_boxes(written, scans),
+            boxes=placed(written.boxes, written.text, scans),
             tables=written.tables,
             incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
             notes=tuple(notes),
@@ -216,7 +216,9 @@ def _letters(text: str) -> int:
 
 def _without_text(count: int, hidden: dict[str, Counter[int]], media_type: str) -> DocumentError:
     if media_type != PDF:
-        return OtherKindError("it is an image in which OCR found no text", hint="save it larger, or leave it")
+        kind = media_type.removeprefix("image/").upper()
+        told = f"it is a {kind} image in which OCR found no text"
+        return OtherKindError(told, hint="if there is text on it, save it with more pixels")
     counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
     left_out = f" (characters left out: {counts})" if counts else ""
     told = f"none of its {count} pages contains visible text{left_out}"
@@ -224,19 +226,6 @@ def _without_text(count: int, hidden: dict[str, Counter[int]], media_type: str) 
         return EmptyDocumentError(f"{told}, and OCR found none", hint="scan it again with more dots an inch")
     return EmptyDocumentError(
         told, hint=f"it looks like a scan: {ocr.INSTALL} to have it read by OCR, and ingest it again"
-    )
-
-
-def _boxes(written: Written, scans: dict[int, Scan]) -> tuple[Box, ...]:
-    """On a scan, where the words stand on the page as it is printed."""
-    if not scans:
-        return written.boxes
-    return tuple(
-        placed
-        for box in written.boxes
-        for placed in (
-            scans[box.page].placed(box, written.text[box.start : box.end]) if box.page in scans else (box,)
-        )
     )
 
 

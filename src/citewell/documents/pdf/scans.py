@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,7 +30,8 @@ _MOST_SCALE = 3.0
 MOST_PIXELS = 64_000_000
 """A larger image on a page is not drawn, so that a page costs no more memory than it may."""
 _MARGIN = 3.0
-"""Pixels of the picture on which lines are looked for: how far their rectangles reach beyond the type."""
+"""Pixels of the picture on which lines are looked for: how far their rectangles reach beyond the type, and a
+third less below."""
 _ALIKE = 0.25
 """Share by which a line's type may differ from the page's usual one and count as the same."""
 _LEVEL = math.radians(0.1)
@@ -73,6 +74,15 @@ class Scan(NamedTuple):
         return turned(x, y, angle, self.words.width / 2, self.words.height / 2)
 
 
+def placed(boxes: Iterable[Box], text: str, scans: Mapping[int, Scan]) -> tuple[Box, ...]:
+    """``boxes`` of ``text``, those on the pages of ``scans`` as they stand on the printed page."""
+    return tuple(
+        each
+        for box in boxes
+        for each in (scans[box.page].placed(box, text[box.start : box.end]) if box.page in scans else (box,))
+    )
+
+
 def turned(x: float, y: float, angle: float, about_x: float, about_y: float) -> tuple[float, float]:
     """The point, turned counter-clockwise about another."""
     x, y = x - about_x, y - about_y
@@ -87,17 +97,17 @@ def read_scan(page: pypdfium2.PdfPage) -> Scan:
     lines = read_picture(_drawn(page, scale), SIDE)
     sure = [line for line in lines if line.confidence >= LEAST_CONFIDENCE]
     # From pixels, down, to points, up.
-    placed = [
+    sure = [
         line._replace(corners=[(x / scale, height - y / scale) for x, y in line.corners]) for line in sure
     ]
-    tilt = _tilt(placed)
+    tilt = _tilt(sure)
     margin = _MARGIN / min(scale, DETECTED_SIDE / max(width, height, 1.0))
-    sizes = [max(_height(line) - 2 * margin, _height(line) / 2) for line in placed]
+    sizes = [max(_height(line) - 2 * margin, _height(line) / 2) for line in sure]
     usual = median(sizes) if sizes else 0.0
     alike = [usual if abs(size - usual) < _ALIKE * usual else size for size in sizes]
     words = [
         word
-        for line, size in zip(placed, alike, strict=True)
+        for line, size in zip(sure, alike, strict=True)
         for word in _words(line, turned(*_middle(line), -tilt, width / 2, height / 2), round(size, 1), margin)
     ]
     return Scan(PageWords(width, height, words, Counter(), []), tilt, len(lines) - len(sure))
@@ -124,7 +134,7 @@ def _words(line: OcrLine, middle: tuple[float, float], size: float, margin: floa
             match.group(),
             left + start * step,
             left + end * step,
-            y - 0.28 * size,  # a line's rectangle reaches from .22 of its size below this to .78 above
+            y - margin / 3 - 0.28 * size,  # a line's box is its size high, .22 of it below the baseline
             size,
             False,
             False,

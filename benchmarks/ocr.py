@@ -1,0 +1,217 @@
+"""Twenty scanned pages made from known text, read by OCR: ``python -m benchmarks.ocr``
+
+In: sentences with seeded names, dates and amounts, set in three typefaces and sizes, drawn at 200 dpi,
+tilted, blurred, with noise and JPEG losses, as the only picture on a page. Out: the share of characters and
+of numbers that are right, of rectangles with ink in them, and CPU time beside the rendering of the page.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pypdfium2
+from fpdf import FPDF
+from PIL import Image, ImageFilter
+
+from benchmarks.pdf_writers import distance
+from benchmarks.reporting import interval, table, write
+from citewell.core.records import Document
+from citewell.documents.ocr import engine_name
+from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf.scans import SIDE
+
+PAGES, PARAGRAPHS = 20, 5
+FACES = ("helvetica", "times", "courier", "helvetica")
+SIZES = (8, 10, 12)
+TILTS = (0.0, 0.7, -1.2, 2.0)
+_DPI, _MARGIN = 200, 25.4
+_FIGURE = re.compile(r"\d[\d.,/]*\d|\d")
+_SENTENCES = (
+    "The tenant may end this lease on {day} by giving the landlord at least {n} months' written notice.",
+    "Rent of EUR {amount} is due on the first working day of a month; interest of {share}% accrues after it.",
+    "{name} Ltd. supplies part no. {part} to the plant in {town} within {n} weeks of a written order.",
+    "Net sales rose by {share}% to ${amount} million, while operating expenses fell to ${other} million.",
+    "A deposit of £{amount} is held by the scheme and returned within {n} days, less the cost of repairs.",
+    "The pump must be switched off before the cover is removed: pressure can exceed {n}.{n} bar at {n}0 °C.",
+    "Section {n}.{n} does not apply to staff who joined {name} Ltd. after {day}, unless they were told so.",
+    "The board of {name} Ltd. approved the accounts on {day} and proposes a dividend of {share} pence.",
+)
+
+
+class Page(NamedTuple):
+    """``spoken``: how it was made. ``paragraphs`` as they went in, ``data`` a PDF."""
+
+    spoken: str
+    paragraphs: list[str]
+    data: bytes
+
+
+def page(number: int) -> Page:
+    """The same for the same number."""
+    draw = random.Random(number)
+    face, size, tilt = FACES[number % 4], SIZES[number % 3], TILTS[number // 2 % 4]
+    paragraphs = [" ".join(_sentence(draw) for _ in range(2)) for _ in range(PARAGRAPHS)]
+    pdf = FPDF(unit="pt", format="A4")
+    pdf.add_page()
+    pdf.set_margin(72 * _MARGIN / 25.4)
+    pdf.set_font(face, size=size)
+    for text in paragraphs:
+        pdf.multi_cell(0, 1.35 * size, text, align="L", new_x="LMARGIN", new_y="NEXT")
+        pdf.ln(size)
+    drawn = pypdfium2.PdfDocument(bytes(pdf.output()))[0].render(scale=_DPI / 72, grayscale=True).to_pil()
+    drawn = drawn.rotate(tilt, resample=Image.Resampling.BICUBIC, fillcolor=255)
+    drawn = drawn.filter(ImageFilter.GaussianBlur(0.6))
+    noise = np.random.default_rng(number).normal(0, 8, (drawn.height, drawn.width))
+    drawn = Image.fromarray(np.clip(np.asarray(drawn) * 0.92 + 10 + noise, 0, 255).astype(np.uint8))
+    drawn.save(held := io.BytesIO(), "JPEG", quality=60)
+    scan = FPDF(unit="pt", format="A4")
+    scan.add_page()
+    scan.image(held, 0, 0, scan.w, scan.h)
+    return Page(f"{face} {size} pt, {tilt:g}°", paragraphs, bytes(scan.output()))
+
+
+def _sentence(draw: random.Random) -> str:
+    amount = f"{draw.randint(1, 9)},{draw.randint(100, 999)}.{draw.randint(10, 99)}"
+    return draw.choice(_SENTENCES).format(
+        day=f"{draw.randint(1, 28)} {draw.choice(('March', 'June', 'October'))} {draw.randint(2019, 2031)}",
+        amount=amount,
+        other=f"{draw.randint(100, 999)}.{draw.randint(1, 9)}",
+        share=f"{draw.randint(1, 19)}.{draw.randint(0, 9)}",
+        n=draw.randint(2, 9),
+        part=f"{draw.choice('ABKQ')}{draw.choice('WXR')}-{draw.randint(100, 9999)}/{draw.randint(1, 9)}",
+        name=draw.choice(("Harlow", "Oakfield", "Linden & Moss", "Brightwater")),
+        town=draw.choice(("Leeds", "Zürich", "Aarhus", "Québec")),
+    )
+
+
+def characters_right(wanted: str, got: str) -> float:
+    """1 minus the edit distance over the characters that went in; a line's end counts as a blank."""
+    wanted, got = " ".join(wanted.split()), " ".join(got.split())
+    return 1 - distance(wanted, got) / len(wanted)
+
+
+def figures_right(wanted: str, got: str) -> list[float]:
+    """1.0 for each number of ``wanted`` that ``got`` has, as often as it is there."""
+    there = _FIGURE.findall(got)
+    found = []
+    for figure in _FIGURE.findall(wanted):
+        found.append(float(figure in there))
+        if figure in there:
+            there.remove(figure)
+    return found
+
+
+def at_rectangles(document: Document, scan: bytes) -> list[float]:
+    """For each rectangle 1.0 where there is ink in it, 0.0 where it lies on white."""
+    drawn = pypdfium2.PdfDocument(scan)[0].render(scale=2, grayscale=True).to_numpy()[:, :, 0]
+    page_ = document.pages[0]
+    found = []
+    for box in document.boxes:
+        rows = slice(int(2 * (page_.height - box.y1)), int(2 * (page_.height - box.y0)) + 1)
+        part = drawn[rows, int(2 * box.x0) : int(2 * box.x1) + 1]
+        found.append(float(part.size > 0 and part.min() < 128))
+    return found
+
+
+def main() -> None:
+    rows: list[list[str]] = []
+    characters: list[float] = []
+    figures: list[float] = []
+    inked: list[float] = []
+    reading: list[float] = []
+    drawing: list[float] = []
+    told: list[dict[str, Any]] = []
+    for number in range(PAGES):
+        made = page(number)
+        begun = time.process_time()
+        pypdfium2.PdfDocument(made.data)[0].render(scale=SIDE / 842).to_numpy()
+        drawing.append(time.process_time() - begun)
+        begun = time.process_time()
+        document = PdfReader().read(made.data, document_id="scan.pdf", uri="")
+        if number:  # the first one loads the models
+            reading.append(time.process_time() - begun)
+        wanted, got = "\n".join(made.paragraphs), document.text
+        right, numbers = characters_right(wanted, got), figures_right(wanted, got)
+        characters.append(right)
+        figures += numbers
+        inked += at_rectangles(document, made.data)
+        least = min((box.confidence for box in document.boxes if box.confidence is not None), default=0.0)
+        whole = sum(text in got.split("\n") for text in made.paragraphs)
+        told.append(
+            {"page": made.spoken, "characters": right, "figures": numbers, "lowest": least, "whole": whole}
+        )
+        lost = len(numbers) - int(sum(numbers))
+        cells = [
+            made.spoken,
+            _share(right),
+            f"{lost} of {len(numbers)}",
+            _share(least),
+            f"{whole} of {PARAGRAPHS}",
+        ]
+        rows.append(cells)
+        print(*cells, sep=" | ", flush=True)
+    _write(rows, characters, figures, inked, reading, drawing, told)
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def _write(
+    rows: list[list[str]],
+    characters: Sequence[float],
+    figures: Sequence[float],
+    inked: Sequence[float],
+    reading: Sequence[float],
+    drawing: Sequence[float],
+    told: list[dict[str, Any]],
+) -> None:
+    measures = {
+        "characters": interval(characters),
+        "figures": interval(figures),
+        "rectangles": interval(inked),
+        "cpu_s_a_page": interval(reading),
+        "cpu_s_rendering": interval(drawing),
+    }
+    read, drawn = float(np.mean(reading)), float(np.mean(drawing))
+    sure = {
+        name: (f"{one['value']:.4f} [{one['low']:.4f}, {one['high']:.4f}]", one["n"])
+        for name, one in measures.items()
+    }
+    body = f"""{
+        PAGES
+    } pages made from known text (seeded), each a picture of 200 dots an inch: tilted by up to
+{max(TILTS):g}°, blurred, with noise and JPEG losses. Read by {engine_name()}.
+
+{
+        table(
+            ("measure", "mean and 95 % interval", "n"),
+            [
+                ["characters right (1 - edit distance / characters), by page", *map(str, sure["characters"])],
+                ["numbers right, each whole", *map(str, sure["figures"])],
+                ["rectangles with ink in them", *map(str, sure["rectangles"])],
+                ["CPU seconds a page, OCR and all", f"{read:.1f}", str(len(reading))],
+                [
+                    "CPU seconds a page, pypdfium2 rendering it at the same size",
+                    f"{drawn:.3f}",
+                    str(len(drawing)),
+                ],
+            ],
+        )
+    }
+
+One page costs {read / drawn:.0f} times its rendering, on one thread.
+
+{table(("page", "characters right", "numbers lost", "lowest confidence", "paragraphs whole"), rows)}
+"""
+    write("ocr", "Scanned pages", body, {**measures, "pages": told, "engine": engine_name()})
+
+
+if __name__ == "__main__":
+    main()
