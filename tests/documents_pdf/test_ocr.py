@@ -1,5 +1,5 @@
-"""Pages that are pictures: read by OCR where it is installed, told where it is not, and never passed off as the
-file's own text."""
+"""Pages that are pictures: read by OCR where it is installed, told where it is not, and never passed off as
+the file's own text."""
 
 from __future__ import annotations
 
