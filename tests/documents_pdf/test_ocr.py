@@ -113,7 +113,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
         }, found
         assert found["blank.png"].message == "it is a PNG image in which OCR found no text"
         scan, card = (kb.document(found[name].document_id) for name in ("scan.pdf", "card.tiff"))
-        yield Read(scan, card, kb.parts().evidence)
+        yield Read(scan, card, kb.parts.evidence)
 
 
 def boxes_on(document: Document, page: int) -> list[Box]:
@@ -159,7 +159,7 @@ def test_each_line_stands_in_its_rectangles(read: Read, number: int) -> None:
             y = HEIGHT / 2 - (TOP + PITCH * size * row - 0.36 * size)
             angle = math.radians(tilt)
             turned = x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)
-            assert abs((box.x0 + box.x1) / 2 - WIDTH / 2 - turned[0]) < 0.6 * size, said
+            assert abs((box.x0 + box.x1) / 2 - WIDTH / 2 - turned[0]) < 0.8 * size, said
             assert abs((box.y0 + box.y1) / 2 - HEIGHT / 2 - turned[1]) < 0.35 * size, said
             assert box.y1 - box.y0 < 2 * size, said
 

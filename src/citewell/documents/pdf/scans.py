@@ -34,7 +34,8 @@ _MARGIN = 3.0
 third less below."""
 _ALIKE = 0.25
 """Share by which a line's type may differ from the page's usual one and count as the same."""
-_LEVEL = math.radians(0.1)
+_LEVEL = math.radians(0.25)
+"""A page tilted by less is read and marked as upright: a line across it rises by two points."""
 _LONG = 5.0
 """Heights of a line from which on its slope tells the tilt of the page."""
 
