@@ -46,8 +46,14 @@ def engine_name() -> str:
 
 
 def read_picture(pixels: Any, longest_side: int) -> list[OcrLine]:
-    """The lines on ``pixels`` (rows, columns, and blue, green, red as bytes), as the engine orders them."""
-    found = _engine(longest_side)(pixels)
+    """The lines on ``pixels`` (rows, columns, and blue, green, red as bytes), as the engine orders them. Raises
+    MemoryError where the process may not have as much as that takes."""
+    try:
+        found = _engine(longest_side)(pixels)
+    except Exception as error:
+        if "bad_alloc" in str(error):
+            raise MemoryError from error
+        raise
     if not found.txts:
         return []
     lines = zip(found.txts, found.boxes.tolist(), found.scores, strict=True)
@@ -69,6 +75,8 @@ def _engine(longest_side: int) -> Any:
             "Global.max_side_len": longest_side,
             "Global.text_score": 0.0,  # what is left out is counted here
             "Global.use_cls": False,
+            # One line at a time: no line depends on its neighbours, and a long one costs no more memory.
+            "Rec.rec_batch_num": 1,
             "Det.limit_type": "max",
             "Det.limit_side_len": DETECTED_SIDE,
             # One thread: sums in another order give other bits.
