@@ -46,8 +46,8 @@ def engine_name() -> str:
 
 
 def read_picture(pixels: Any, longest_side: int) -> list[OcrLine]:
-    """The lines on ``pixels`` (rows, columns, and blue, green, red as bytes), as the engine orders them. Raises
-    MemoryError where the process may not have as much as that takes."""
+    """The lines on ``pixels`` (rows, columns, and blue, green, red as bytes), as the engine orders them.
+    Raises MemoryError where the process may not have as much as that takes."""
     try:
         found = _engine(longest_side)(pixels)
     except Exception as error:
