@@ -123,8 +123,8 @@ def at_rectangles(document: Document, scan: bytes) -> list[float]:
 
 
 class Measured(NamedTuple):
-    """Of one page; ``figures`` and ``inked`` hold 1.0 or 0.0 for each number and each rectangle, ``drawing_s``
-    and ``reading_s`` are CPU time without loading the models."""
+    """Of one page; ``figures`` and ``inked`` hold 1.0 or 0.0 for each number and each rectangle,
+    ``drawing_s`` and ``reading_s`` are CPU time without loading the models."""
 
     spoken: str
     typed: int
@@ -199,13 +199,14 @@ def _write(found: Sequence[Measured]) -> None:
     ]
     times = sum(one.reading_s for one in found) / sum(one.drawing_s for one in found)
     typed = sum(one.typed for one in found) / len(found)
-    body = f"""{len(found)} pages made from known text (seeded), each a picture of 200 dots an inch: tilted by up to
-{max(TILTS):g}°, blurred, with noise and JPEG losses, with {typed:,.0f} characters on average. Read by {engine_name()}.
+    body = f"""{len(found)} pages made from known text (seeded), each a picture of 200 dots an inch: tilted by
+up to {max(TILTS):g}°, blurred, with noise and JPEG losses, with {typed:,.0f} characters on average. Read by
+{engine_name()}.
 
 {table(("measure", "mean and 95 % interval", "n"), rows)}
 
-A page costs {times:.0f} times its rendering, on one thread. These are clean pages of common typefaces: they say
-nothing of handwriting, photographs or worn paper.
+A page costs {times:.0f} times its rendering, on one thread. These are clean pages of common typefaces: they
+say nothing of handwriting, photographs or worn paper.
 
 {table(("page", "characters right", "numbers lost", "lowest confidence", "paragraphs whole"), pages)}
 """
