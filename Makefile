@@ -1,7 +1,7 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
 BIN := .venv/bin
-# extras: what needs torch, other frameworks or other vendors' SDKs.
+# extras: what needs torch, OCR, other frameworks or other vendors' SDKs.
 .PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
@@ -35,6 +35,8 @@ extras: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[huggingface,local]'
 	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[ocr]'
+	$(BIN)/python -m pytest tests/documents_pdf/test_ocr.py
 	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[langchain,llamaindex,haystack]' --group vendors
 	$(BIN)/python -m pytest tests/integrations tests/vendors
 
@@ -56,7 +58,7 @@ lock: build/tools/ready
 	$(LOCK) pyproject.toml -c requirements/build.txt -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra huggingface --extra local --extra langchain --extra llamaindex --extra haystack \
-		--group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
+		--extra ocr --group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
 
 # CycloneDX 1.6, of the locked default install
 sbom: build/tools/ready

@@ -24,6 +24,7 @@ PLAIN = (
     "access", "serving", "pages",
 )  # fmt: skip
 NEEDING_TORCH = ("quote_decoding", "embedder")  # `make extras trainer` installs it and the base encoder
+NEEDING_OCR = ("ocr",)  # `pip install 'citewell[ocr]'`
 NEEDING_A_MODEL = ("real_writer",)  # and its server: run separately
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 
@@ -33,7 +34,7 @@ def main(home: str) -> int:
     if not data:
         raise SystemExit("CITEWELL_DATA is unset: point it at the public data")
     filings = Path(data) / "financebench" / "pdfs"
-    commands = [["-m", f"benchmarks.{name}"] for name in (*PLAIN, *NEEDING_TORCH)]
+    commands = [["-m", f"benchmarks.{name}"] for name in (*PLAIN, *NEEDING_TORCH, *NEEDING_OCR)]
     commands.append(["-m", "citewell.cli", "--home", home, "ingest", str(filings)])
     commands += [["-m", f"benchmarks.{name}", "--home", home] for name in OVER_FILINGS]
     failed = []

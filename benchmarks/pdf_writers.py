@@ -47,7 +47,7 @@ def compare(document: Document, blocks: Sequence[Block] = LEASE) -> Reading:
     words = wanted.split()
     return Reading(
         characters=sum((letters & there).values()) / letters.total(),
-        order=1 - _distance(words, got.split()) / len(words),
+        order=1 - distance(words, got.split()) / len(words),
         whole=sum(_plain(block.text) in lines for block in bodies) / len(bodies),
         headings=sum(head in paths for head in heads) / len(heads),
         rows=sum(row in _rows(document) for row in rows) / len(rows),
@@ -74,8 +74,8 @@ def _letters(text: str) -> Counter[str]:
     return Counter(letter for letter in text if letter.isalnum() or letter in "().,;:")
 
 
-def _distance(wanted: Sequence[str], got: Sequence[str]) -> int:
-    """Levenshtein over words."""
+def distance(wanted: Sequence[str], got: Sequence[str]) -> int:
+    """Levenshtein over words, or over the characters of texts."""
     codes = {word: at for at, word in enumerate({*wanted, *got})}
     there = np.array([codes[word] for word in got])
     steps = np.arange(len(got) + 1)

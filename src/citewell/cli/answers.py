@@ -6,11 +6,12 @@ In: an Answer. Out: lines. Text of documents and of models passes through ``prin
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
 from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Status, Verdict
-from citewell.core.vocabulary import named, state_of_verdict
+from citewell.core.vocabulary import named, ocr_of, state_of_verdict
 
 _WIDTH = 100
 
@@ -97,7 +98,7 @@ def print_claims(claims: tuple[Claim, ...]) -> None:
         if claim.verdict.reason:
             say(f"    why: {claim.verdict.reason}")
         for citation in claim.citations:
-            verdict = f" — {_verdict(citation.verdict)}" if citation.verdict else ""
+            verdict = f" — {_verdict(citation.verdict, [citation])}" if citation.verdict else ""
             say(f"    {_where(citation)}{verdict}")
             say(f"      “{' '.join(citation.quote.split())}”")
         say()
@@ -105,12 +106,14 @@ def print_claims(claims: tuple[Claim, ...]) -> None:
 
 def state(claim: Claim) -> str:
     """The claim's state in words; an inference is never called verified without saying what it is."""
-    words = _verdict(claim.verdict)
+    words = _verdict(claim.verdict, claim.citations)
     return f"inference, {words}" if claim.kind is Kind.INFERENCE else words
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: Verdict, citations: Iterable[Citation]) -> str:
     words = state_of_verdict(verdict).words.lower()
+    if ocr := ocr_of(citations):
+        words += f", {ocr}"
     if verdict.failure is not None:
         words += f" ({verdict.failure.value})"
     if verdict.support is not None:

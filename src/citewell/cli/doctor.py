@@ -68,6 +68,7 @@ PACKAGES = {
     "judge": ("citewell_judge", "a larger model that checks claims"),
     "local": ("llguidance", "writing with a local model, run by transformers"),
     "huggingface": ("transformers", "any cross-encoder or NLI model"),
+    "ocr": ("rapidocr", "scanned pages and pictures, read by OCR"),
     "postgres": ("psycopg", "the log, traces and signals in PostgreSQL"),
     "otel": ("opentelemetry.sdk", "OpenTelemetry spans"),
 }

@@ -7,7 +7,7 @@ its length: every name in the JSON can be looked up here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -59,8 +59,9 @@ class Page(Record, frozen=True, kw_only=True):
     height: float
 
 
-class Box(Record, frozen=True, kw_only=True):
-    """A text range and the rectangle that it occupies: PDF points, origin at the bottom left."""
+class Box(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """A text range and the rectangle that it occupies: PDF points, origin at the bottom left. ``confidence``
+    is that of the OCR engine that read it, in [0, 1]; None for text of the file itself."""
 
     start: int
     end: int
@@ -69,6 +70,14 @@ class Box(Record, frozen=True, kw_only=True):
     y0: float
     x1: float
     y1: float
+    confidence: float | None = None
+
+
+def read_by_ocr(confidences: Iterable[float | None]) -> str:
+    """What must be said of words in boxes of these confidences: "read by OCR (confidence .93)", with the
+    lowest; "" where all is text of the file itself."""
+    read = [one for one in confidences if one is not None]
+    return f"read by OCR (confidence {min(read):.2f})".replace(" 0.", " .") if read else ""
 
 
 class Cell(Record, frozen=True, kw_only=True):
@@ -429,6 +438,11 @@ class Citation(Record, frozen=True, kw_only=True):
     boxes: tuple[Box, ...] = ()
     verdict: Verdict | None = None
     resolution: str = ""
+
+    @property
+    def ocr(self) -> str:
+        """As :func:`read_by_ocr` says it of the rectangles that the quote touches."""
+        return read_by_ocr(box.confidence for box in self.boxes)
 
 
 class Claim(Record, frozen=True, kw_only=True):

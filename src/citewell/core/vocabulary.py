@@ -7,11 +7,12 @@ In: values of the domain. Out: a state or a name. Each state has words, a colour
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from citewell.core.records import (
     AuditRecord,
+    Citation,
     Claim,
     ConfidenceReport,
     Decision,
@@ -21,6 +22,7 @@ from citewell.core.records import (
     Proof,
     Status,
     Verdict,
+    read_by_ocr,
 )
 
 
@@ -67,11 +69,22 @@ PROOFS = {
 
 
 def state_of(claim: Claim) -> State:
-    """An inference is shown as one even when its evidence entails it, except for repeated arithmetic."""
+    """An inference is shown as one even when its evidence entails it, except for repeated arithmetic. A claim
+    whose source was read by OCR says so."""
     worked_out = claim.verdict.proof is Proof.COMPUTED
-    if claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE and not worked_out:
-        return STATES["inference"]
-    return state_of_verdict(claim.verdict)
+    inference = claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE and not worked_out
+    state = STATES["inference"] if inference else state_of_verdict(claim.verdict)
+    if not (told := ocr_of(claim.citations)):
+        return state
+    return state._replace(words=f"{state.words}, {told}", meaning=f"{state.meaning} {_OCR_MEANS}")
+
+
+def ocr_of(citations: Iterable[Citation]) -> str:
+    """As :func:`read_by_ocr` says it of all of them."""
+    return read_by_ocr(box.confidence for one in citations for box in one.boxes)
+
+
+_OCR_MEANS = "The source is a picture: OCR read the words off it, and may have misread them."
 
 
 def state_of_verdict(verdict: Verdict) -> State:

@@ -23,6 +23,7 @@ from citewell.core.errors import (
     OtherKindError,
     UnsupportedError,
 )
+from citewell.documents import ocr
 from citewell.documents.archives import open_archive, refuse_entities
 from citewell.documents.encoding import READS, binary, decode
 
@@ -31,6 +32,14 @@ JSON = "application/json"
 DATA = (JSON,)
 """Text that programs write for each other: read if the file was named, skipped in a folder."""
 EML, MSG, ZIP = "message/rfc822", "application/vnd.ms-outlook", "application/zip"
+PICTURES = {
+    "a PNG image": "image/png",
+    "a JPEG image": "image/jpeg",
+    "a TIFF image": "image/tiff",
+}
+"""What is read by OCR, by what it is called."""
+PAGED = (PDF, *PICTURES.values())
+"""What has pages that can be drawn."""
 CONTAINERS = (EML, MSG, ZIP)
 """Files that contain other files."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -125,7 +134,11 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     for offset, magic, what in _OTHERS:
         # Letters and digits alone may also begin a text: "ID3,name" heads a table.
         if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
-            raise OtherKindError(f"it is {what}", hint=READS)
+            if what not in PICTURES:
+                raise OtherKindError(f"it is {what}", hint=READS)
+            if not ocr.installed():
+                raise OtherKindError(f"it is {what} that citewell[ocr] would read", hint=ocr.INSTALL)
+            return PICTURES[what]
     suffix = PurePosixPath(name).suffix
     if _is_mail(data, suffix.lower()):
         return EML

@@ -1,7 +1,7 @@
 """A page of a PDF as an image, drawn under the same protection as parsing: in a separate, limited process.
 
-In: a file, a page number, a scale. Out: the bytes of a PNG, or a DocumentError with a hint. Knows nothing
-about documents, versions or rectangles.
+In: a PDF or picture file, a page number, a scale. Out: the bytes of a PNG, or a DocumentError with a hint.
+Knows nothing about documents, versions or rectangles.
 """
 
 from __future__ import annotations
@@ -71,10 +71,13 @@ def main() -> None:
     """Runs in the child process: writes the image to standard output."""
     import pypdfium2
 
+    from citewell.documents.pdf.pictures import open_picture, picture_kind
+
     leave_network()
     path, number, scale = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     limit_memory(int(sys.argv[4]))
-    pdf = pypdfium2.PdfDocument(path)
+    data = Path(path).read_bytes()
+    pdf = open_picture(data) if picture_kind(data) else pypdfium2.PdfDocument(data)
     if not 1 <= number <= len(pdf):
         sys.exit(_NO_SUCH_PAGE)
     page = pdf[number - 1]

@@ -31,7 +31,8 @@ _SAMPLE = 65_536
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
 _HINT = "save it as UTF-8"
-READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML, MSG) and ZIP"
+READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML, MSG) and ZIP,"
+READS += " and with citewell[ocr] PNG, JPEG and TIFF"
 
 
 def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:

@@ -29,7 +29,7 @@ from citewell.documents.detect import (
     MARKDOWN,
     MSG,
     ODT,
-    PDF,
+    PAGED,
     PLAIN,
     PPTX,
     XLSX,
@@ -138,10 +138,10 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
     """The Document in ``data``, which is of this media type. Raises a DocumentError, or any exception that a
     reader did not foresee."""
-    if kind == PDF:
+    if kind in PAGED:
         from citewell.documents.pdf import PdfReader
 
-        return PdfReader().read(data, document_id=document_id, uri=uri)
+        return PdfReader().read(data, document_id=document_id, uri=uri, media_type=kind)
     reader, read = READERS[kind]
     return read(data, limits).document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
 

@@ -21,13 +21,13 @@ from citewell.core.files import make_file, make_folder
 from citewell.core.identity import TAG, hash_file
 from citewell.core.naming import seen
 from citewell.core.records import Document
+from citewell.documents.detect import PAGED
 from citewell.documents.drawing import draw_page
 from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.problems import Problem
 
 UPLOADS = "uploads"
-PDF = "application/pdf"
 _PICTURES = 100  # kept in memory, some 300 kB each
 _NAME_BYTES = 180
 """Maximum bytes of a name before its extension: file systems allow some 255 in all."""
@@ -91,7 +91,7 @@ class Pictures:
     def page(self, document: Document, number: int, scale: float, gone: Callable[[], str]) -> bytes:
         """A PNG. Raises Problem 404 if there is no page to draw, DocumentError if drawing fails,
         AbandonedError once ``gone`` returns why nobody is waiting any more."""
-        if document.media_type != PDF or all(page.number != number for page in document.pages):
+        if document.media_type not in PAGED or all(page.number != number for page in document.pages):
             raise Problem(404, "there is no image of this page", hint="read its text instead")
         path = _original(document)
         if path is None:

@@ -23,7 +23,7 @@ from citewell.audit.question import AuditQuery, moment
 from citewell.core.environment import environment
 from citewell.core.errors import AccessError, CitewellError
 from citewell.core.identity import plain, session_id
-from citewell.core.records import Document, Row, Table
+from citewell.core.records import Document, Row, Table, read_by_ocr
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.escaping import harmless, unescaped
 from citewell.server.mcp_results import (
@@ -221,11 +221,17 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
         nothing = "the text contains no claim to check"
         return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)
     verdict = checked["claims"][0]["verdict"]
+    ocr = read_by_ocr(
+        box.confidence
+        for start, end in located.spans
+        for box in document.boxes
+        if box.start < end and start < box.end
+    )
     return CitationCheck(
         found=True,
         status=verdict["status"],
         failure=verdict.get("failure") or "",
-        reason=verdict["reason"],
+        reason="; ".join(filter(None, (verdict["reason"], ocr))),
         support=verdict["support"],
         places=places,
     )

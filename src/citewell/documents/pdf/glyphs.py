@@ -43,7 +43,8 @@ _ITALIC = ("italic", "oblique")
 
 class Word(NamedTuple):
     """``x0 x1``: ink; ``base``: the baseline; ``size``: type size in points as displayed; ``spaced``: a
-    space precedes it; ``turned``: quarter turns of the text, counter-clockwise."""
+    space precedes it; ``turned``: quarter turns of the text, counter-clockwise; ``confidence``: of the OCR
+    engine, None for text of the file."""
 
     text: str
     x0: float
@@ -54,6 +55,7 @@ class Word(NamedTuple):
     italic: bool
     spaced: bool
     turned: int
+    confidence: float | None = None
 
 
 class Rule(NamedTuple):

@@ -50,6 +50,9 @@ class Line(NamedTuple):
     ruled: tuple[tuple[float, float], ...] = ()
     """The extents of the rules drawn directly under the line, points."""
 
+    confidence: float | None = None
+    """Of the OCR engine in what it is least sure of; None for text of the file."""
+
     @property
     def text(self) -> str:
         return " ".join(segment.text for segment in self.segments)
@@ -275,8 +278,16 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         return None
     size = max(letters, key=lambda key: letters[key])
     base = next((word.base for word in row if word.size == size), row[0].base)
+    read = [word.confidence for word in row if word.confidence is not None]
     return Line(
-        tuple(segments), base, round(size, 1), bold > 0.6 * total, italic > 0.6 * total, column, number
+        tuple(segments),
+        base,
+        round(size, 1),
+        bold > 0.6 * total,
+        italic > 0.6 * total,
+        column,
+        number,
+        confidence=min(read, default=None),
     )
 
 

@@ -1,10 +1,11 @@
-"""A PDF's bytes -> a Document, with pypdfium2.
+"""The bytes of a PDF or a picture -> a Document, with pypdfium2.
 
 In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error that says what to do. Pages are
 opened one at a time and freed, so memory grows with the text, not with what the pages draw. Knows nothing
 about files, chunks or questions.
 Every page is checked twice: what the renderer draws of its text against what was read (:mod:`.ink`), and what
-was read against what is in the text. A page that loses more than a few characters is ``incomplete``.
+was read against what is in the text. A page that loses more than a few characters is ``incomplete``. A page
+that is a picture with hardly any text of its own is read by OCR if that is installed.
 """
 
 from __future__ import annotations
@@ -14,30 +15,44 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from citewell.core.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
+from citewell.core.errors import (
+    DamagedError,
+    DocumentError,
+    EmptyDocumentError,
+    EncryptedError,
+    LimitError,
+    OtherKindError,
+)
 from citewell.core.identity import hash_bytes, hash_text
-from citewell.core.records import Document
+from citewell.core.records import Document, read_by_ocr
+from citewell.documents import ocr
 from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import read_words
 from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import Line, read_lines
+from citewell.documents.pdf.pictures import open_picture
 from citewell.documents.pdf.running import set_running_aside
+from citewell.documents.pdf.scans import Scan, placed, read_scan
 from citewell.documents.pdf.writing import Size, Written, write
 
 if TYPE_CHECKING:
     import pypdfium2
 
+PDF = "application/pdf"
 MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
 _FREE_TEXT, _FIELD = 3, 20
 _MOST_UNREAD, _UNREAD_SHARE = 5, 0.005
 """Characters of a page that may be missing: letters that extend beyond their boxes leave that much ink."""
+_HARDLY_ANY = 30
+"""Characters of a scan's own text: a page number or a scanner's stamp."""
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 class _Page(NamedTuple):
-    """``unread`` counts characters that are drawn but not in the text, ``read`` those that are."""
+    """``unread`` counts characters that are drawn but not in the text, ``read`` those that are; ``scan`` is
+    what OCR read instead of the page's own text."""
 
     lines: list[Line]
     size: Size
@@ -46,22 +61,26 @@ class _Page(NamedTuple):
     unread: int
     unmapped: int
     images: int
+    scan: Scan | None = None
 
 
 class PdfReader:
-    """The reader of ``application/pdf``; pure, so it runs inside the limited worker."""
+    """The reader of ``application/pdf`` and of pictures; pure, so it runs inside the limited worker."""
 
     name = "pdf/5"
 
-    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        """Raises EncryptedError, DamagedError, EmptyDocumentError or LimitError."""
-        pdf = _open(data)
+    def read(self, data: bytes, *, document_id: str, uri: str, media_type: str = PDF) -> Document:
+        """Raises EncryptedError, DamagedError, EmptyDocumentError, LimitError, or OtherKindError for a
+        picture without text."""
+        pdf = _open(data) if media_type == PDF else open_picture(data)
         try:
-            return self._document(pdf, data, document_id, uri)
+            return self._document(pdf, data, document_id, uri, media_type)
         finally:
             pdf.close()
 
-    def _document(self, pdf: pypdfium2.PdfDocument, data: bytes, document_id: str, uri: str) -> Document:
+    def _document(
+        self, pdf: pypdfium2.PdfDocument, data: bytes, document_id: str, uri: str, media_type: str
+    ) -> Document:
         count = len(pdf)
         if count > MAX_PAGES:
             raise LimitError(f"it has {count} pages; the limit is {MAX_PAGES}", hint="split the file")
@@ -71,13 +90,7 @@ class PdfReader:
             for reason, characters in page.hidden.items():
                 hidden.setdefault(reason, Counter())[number] += characters
         if not any(page.lines for page in pages):
-            counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
-            left_out = f" (characters left out: {counts})" if counts else ""
-            raise EmptyDocumentError(
-                f"none of its {count} pages contains visible text{left_out}",
-                hint="it looks like a scan: run it through OCR that writes visible or searchable text, "
-                "then ingest the result",
-            )
+            raise _without_text(count, hidden, media_type)
         own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
         written = write(own.lines, [page.size for page in pages], _outline(pdf))
         lost = _lost(pages, own.lines, written)
@@ -92,14 +105,15 @@ class PdfReader:
             notes.append(
                 f"{lines} running lines and page numbers left out ({characters} characters): {shown}"
             )
+        scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
         front = describe(pdf.get_metadata_dict(), own.lines[:3])
         return Document(
             document_id=document_id,
             version=hash_bytes(data),
             text=written.text,
             text_hash=hash_text(written.text),
-            reader=self.name,
-            media_type="application/pdf",
+            reader=f"{self.name}+{ocr.engine_name()}" if scans else self.name,
+            media_type=media_type,
             uri=uri,
             title=front.title,
             author=front.author,
@@ -107,9 +121,9 @@ class PdfReader:
             **front.dates,
             sections=written.sections,
             pages=written.pages,
-            boxes=written.boxes,
+            boxes=placed(written.boxes, written.text, scans),
             tables=written.tables,
-            incomplete=tuple(sorted({*lost, *_pictures(pages)})),
+            incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
             notes=tuple(notes),
         )
 
@@ -151,11 +165,20 @@ def _page(pdf: pypdfium2.PdfDocument, index: int) -> _Page:
         words = read_words(page)
     finally:
         page.close()
+    letters = sum(len(word.text) for word in words.words)
+    if words.images and letters <= _HARDLY_ANY and ocr.installed():
+        page = pdf[index]  # with its text drawn again
+        scan = read_scan(page)
+        page.close()
+        if scan.letters > 2 * letters:  # else a logo beside a title
+            size = Size(words.width, words.height)
+            lines = read_lines(scan.words, index + 1)
+            return _Page(lines, size, words.hidden, scan.letters, 0, 0, words.images, scan)
     return _Page(
         read_lines(words, index + 1),
         Size(words.width, words.height),
         words.hidden,
-        sum(len(word.text) for word in words.words),
+        letters,
         words.unread,
         words.unmapped,
         words.images,
@@ -191,8 +214,27 @@ def _letters(text: str) -> int:
     return len(_NOT_LETTERS.sub("", text))
 
 
+def _without_text(count: int, hidden: dict[str, Counter[int]], media_type: str) -> DocumentError:
+    if media_type != PDF:
+        kind = media_type.removeprefix("image/").upper()
+        told = f"it is a {kind} image in which OCR found no text"
+        return OtherKindError(told, hint="if there is text on it, save it with more pixels")
+    counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
+    left_out = f" (characters left out: {counts})" if counts else ""
+    told = f"none of its {count} pages contains visible text{left_out}"
+    if ocr.installed():
+        return EmptyDocumentError(f"{told}, and OCR found none", hint="scan it again with more dots an inch")
+    return EmptyDocumentError(
+        told, hint=f"it looks like a scan: {ocr.INSTALL} to have it read by OCR, and ingest it again"
+    )
+
+
 def _pictures(pages: list[_Page]) -> list[int]:
     return [number for number, page in enumerate(pages, 1) if page.images and not page.read]
+
+
+def _faint(pages: list[_Page]) -> list[int]:
+    return [number for number, page in enumerate(pages, 1) if page.scan and page.scan.faint]
 
 
 def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
@@ -207,8 +249,15 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
         contain = "contain" if len(empty) > 1 else "contains"
         notes.append(f"{_ranges(empty)} {contain} no text (scanned or blank?)")
     if pictures := _pictures(pages):
-        told = f"{_ranges(pictures)}: only pictures, and text inside a picture is not read"
-        notes.append(f"{told}; run the file through OCR if it matters")
+        told = f"{_ranges(pictures)}: only pictures"
+        remedy = f"text inside a picture is read by OCR: {ocr.INSTALL}, and ingest it under another --id"
+        notes.append(f"{told}, in which OCR found no text" if ocr.installed() else f"{told}; {remedy}")
+    if scanned := [number for number, page in enumerate(pages, 1) if page.scan]:
+        told = read_by_ocr(line.confidence for page in pages for line in page.lines)
+        notes.append(f"{_ranges(scanned)}: {told}, by {ocr.engine_name()}")
+    if faint := _faint(pages):
+        lines = sum(page.scan.faint for page in pages if page.scan)
+        notes.append(f"{lines} lines on {_ranges(faint)} left out: OCR was too uncertain of them")
     if unsure := [number for number, page in enumerate(pages, 1) if page.unmapped]:
         characters = sum(page.unmapped for page in pages)
         notes.append(

@@ -288,4 +288,5 @@ def _box(start: int, end: int, line: Line, x0: float, x1: float) -> Box:
         y0=round(line.base - 0.22 * line.size, 1),
         x1=round(x1, 1),
         y1=round(line.base + 0.78 * line.size, 1),
+        confidence=line.confidence,
     )

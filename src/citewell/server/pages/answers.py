@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from citewell.core.errors import CitewellError, EvidenceError
 from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document, Passage
-from citewell.core.vocabulary import Bar, Line, State, bars, quotes_line, state_of, state_of_verdict
+from citewell.core.vocabulary import Bar, Line, State, bars, ocr_of, quotes_line, state_of, state_of_verdict
 from citewell.core.vocabulary import answers_line as answers_it
 from citewell.core.vocabulary import earned as is_earned
 from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
@@ -40,11 +40,12 @@ class Part(NamedTuple):
 
 class ClaimSource(NamedTuple):
     """One claim's citations of one page. ``state`` is set only if it differs from the claim's; ``today`` is
-    the worst resolution against today's documents."""
+    the worst resolution against today's documents; ``ocr`` says that OCR read the words."""
 
     name: str
     href: str
     page: int | None
+    ocr: str
     quotes: tuple[str, ...]
     state: State | None
     today: str
@@ -261,6 +262,7 @@ def _claim_sources(
             name=document_id,
             href=_whole(located, record.request_id, number),
             page=page,
+            ocr=ocr_of(citations),
             quotes=tuple(dict.fromkeys(one.quote for one in citations)),
             state=next((state for state in states if state != own), None),
             today=worst(today[_place(one)] for one in located),

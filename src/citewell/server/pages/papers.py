@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from citewell.core.records import Document, Page
-from citewell.server.files import PDF
+from citewell.documents.detect import PAGED
 from citewell.server.pages.marking import Span
 from citewell.server.pages.rendering import address
 
@@ -39,7 +39,7 @@ class Paper(NamedTuple):
 
 def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Paper | None:
     """The page with its rectangles; None if it cannot be drawn."""
-    if page is None or document.media_type != PDF:
+    if page is None or document.media_type not in PAGED:
         return None
     which = {"id": document.document_id, "version": document.version, "number": page.number}
     image = address("/v1/documents/page.png", **which)

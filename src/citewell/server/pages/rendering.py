@@ -19,7 +19,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from citewell.core.access import Caller, Role
-from citewell.core.records import Citation
+from citewell.core.records import Citation, read_by_ocr
 from citewell.core.vocabulary import (
     DECISIONS,
     PROOFS,
@@ -28,6 +28,7 @@ from citewell.core.vocabulary import (
     earned,
     maker_words,
     named,
+    ocr_of,
     state_of,
     state_of_verdict,
 )
@@ -135,6 +136,8 @@ def templates() -> Environment:
         "proofs": PROOFS,
         "state_of": state_of,
         "state_of_verdict": state_of_verdict,
+        "ocr_of": ocr_of,
+        "read_by_ocr": read_by_ocr,
         "earned": earned,
         "named": named,
         "address": address,

@@ -269,7 +269,7 @@ def about(answer: Answer) -> dict[str, Any]:
 
 def _place(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.page else ""
-    return f"{citation.document_id}{page}"
+    return f"{citation.document_id}{page}{citation.ocr and f', {citation.ocr}'}"
 
 
 def _address(base_url: str, citation: Citation) -> str:

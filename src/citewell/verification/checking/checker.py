@@ -363,22 +363,25 @@ class Checker:
 
     def _claim(self, work: Work, judging: Judging) -> Claim:
         assert work.verdict is not None  # noqa: S101 - every claim was judged or broken
+        verdict = work.verdict
         cited = [
             judging.bound(work, c.passage) if c.passage and not c.spans and not c.broken else c
             for c in work.cited
         ]
+        if ocr := judging.library.read_by_ocr(cited):
+            verdict = msgspec.structs.replace(verdict, reason="; ".join(filter(None, (verdict.reason, ocr))))
         citations: list[Citation] = []
         for one in dict.fromkeys(key_of(c) for c in cited):
             chosen = next(c for c in cited if key_of(c) == one)
             citations += judging.library.citations(
-                chosen, work.drafted, work.verdict, self._settings, mode=work.mode
+                chosen, work.drafted, verdict, self._settings, mode=work.mode
             )
         kind = work.drafted.kind
         if kind is not Kind.INFERENCE:
             kind = Kind.CITED if citations else Kind.UNSUPPORTED
         return Claim(
             text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
-            verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
+            verdict=verdict, citations=tuple(citations), aspect=work.drafted.aspect,
             answers=work.drafted.answers, reasoning=work.drafted.reasoning,
             antecedent=work.drafted.antecedent,
         )  # fmt: skip

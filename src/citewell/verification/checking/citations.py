@@ -33,6 +33,7 @@ from citewell.core.records import (
     Row,
     Status,
     Verdict,
+    read_by_ocr,
 )
 from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
@@ -249,6 +250,18 @@ class Library:
             for span in cited.spans or ((chunk.start_offset, chunk.start_offset),)
             for start, end in pieces(document.text, *span, settings)
         ]
+
+    def read_by_ocr(self, cited: Sequence[Cited]) -> str:
+        """What must be said of the words cited, of a passage without such words of all of it; "" where none
+        was read by OCR."""
+        return read_by_ocr(
+            box.confidence
+            for one in cited
+            if one.passage is not None and not one.broken
+            for start, end in one.spans or ((one.passage.chunk.start_offset, one.passage.chunk.end_offset),)
+            for box in self.document(one.passage).boxes
+            if box.start < end and start < box.end
+        )
 
     def _broken(self, cited: Cited, claim: DraftClaim, mode: str) -> Citation:
         chunk = cited.passage.chunk if cited.passage else None

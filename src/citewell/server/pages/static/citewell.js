@@ -211,6 +211,11 @@ function nameOf(claim) {
   return proof || "entailed";
 }
 
+function readByOcr(claim) {
+  const boxes = (claim ? claim.citations : []).flatMap((one) => one.boxes);
+  return boxes.some((box) => box.confidence !== undefined) ? ", read by OCR" : "";
+}
+
 class Live {
   constructor(box) {
     this.box = box;
@@ -233,7 +238,7 @@ class Live {
       this.items.set(data.number, item);
       this.list.append(item);
     } else if (kind === "verdict") {
-      this.state(data.number, nameOf(data.claim), data.final ? "" : " so far");
+      this.state(data.number, nameOf(data.claim), readByOcr(data.claim) + (data.final ? "" : " so far"));
     } else if (kind === "correction") {
       const item = this.state(data.number, "withdrawn", data.reason ? `: ${data.reason}` : "");
       if (item) item.classList.add("gone");

@@ -1,0 +1,170 @@
+"""A page that is a picture -> the words that OCR reads on it, and where their lines stand.
+
+In: an open page. Out: a :class:`Scan`: words as :mod:`.glyphs` gives them, on a page that is turned upright
+by its tilt, so that lines are told apart; rectangles are turned back. Knows nothing about documents.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy as np
+
+from citewell.core.records import Box
+from citewell.documents.ocr import DETECTED_SIDE, LEAST_CONFIDENCE, OcrLine, read_picture
+from citewell.documents.pdf.glyphs import PageWords, Word
+from citewell.documents.pdf.pdfium import PageCalls
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+SIDE = 2000
+"""Pixels of the longer side of a page as it is drawn for OCR: 170 dots an inch of A4."""
+_MOST_SCALE = 3.0
+MOST_PIXELS = 64_000_000
+"""A larger image on a page is not drawn, so that a page costs no more memory than it may."""
+_MARGIN = 3.0
+"""Pixels of the picture on which lines are looked for: how far their rectangles reach beyond the type, and a
+third less below."""
+_ALIKE = 0.25
+"""Share by which a line's type may differ from the page's usual one and count as the same."""
+_LEVEL = math.radians(0.25)
+"""A page tilted by less is read and marked as upright: a line across it rises by two points."""
+_LONG = 5.0
+"""Heights of a line from which on its slope tells the tilt of the page."""
+
+
+class Scan(NamedTuple):
+    """``tilt`` in radians, counter-clockwise; ``faint`` lines were left out as too uncertain."""
+
+    words: PageWords
+    tilt: float
+    faint: int
+
+    @property
+    def letters(self) -> int:
+        return sum(len(word.text) for word in self.words.words)
+
+    def placed(self, box: Box, text: str) -> Iterator[Box]:
+        """``box`` as it stands on the page, ``text`` in it: on a tilted one cut into words, which a rectangle
+        fits more closely than a line; not where a tab says that they stand in columns."""
+        if not self.tilt:
+            yield box
+            return
+        spans = [match.span() for match in re.finditer(r"\S+", text)]
+        step = (box.x1 - box.x0) / len(text)
+        for start, end in [(0, len(text))] if "\t" in text else spans:
+            half = (end - start) * step / 2
+            rise = (box.y1 - box.y0) / 2 + half * abs(math.sin(self.tilt))
+            x, y = self._turned(box.x0 + start * step + half, (box.y0 + box.y1) / 2, self.tilt)
+            edges = {"x0": x - half, "y0": y - rise, "x1": x + half, "y1": y + rise}
+            yield msgspec.structs.replace(
+                box,
+                start=box.start + start,
+                end=box.start + end,
+                **{name: round(value, 1) for name, value in edges.items()},
+            )
+
+    def _turned(self, x: float, y: float, angle: float) -> tuple[float, float]:
+        return turned(x, y, angle, self.words.width / 2, self.words.height / 2)
+
+
+def placed(boxes: Iterable[Box], text: str, scans: Mapping[int, Scan]) -> tuple[Box, ...]:
+    """``boxes`` of ``text``, those on the pages of ``scans`` as they stand on the printed page."""
+    return tuple(
+        each
+        for box in boxes
+        for each in (scans[box.page].placed(box, text[box.start : box.end]) if box.page in scans else (box,))
+    )
+
+
+def turned(x: float, y: float, angle: float, about_x: float, about_y: float) -> tuple[float, float]:
+    """The point, turned counter-clockwise about another."""
+    x, y = x - about_x, y - about_y
+    sin, cos = math.sin(angle), math.cos(angle)
+    return about_x + x * cos - y * sin, about_y + x * sin + y * cos
+
+
+def read_scan(page: pypdfium2.PdfPage) -> Scan:
+    """What OCR reads on a page as it is drawn. Raises ImportError where the engine is not installed."""
+    width, height = page.get_size()
+    scale = min(_MOST_SCALE, SIDE / max(width, height, 1.0))
+    lines = read_picture(_drawn(page, scale), SIDE)
+    sure = [line for line in lines if line.confidence >= LEAST_CONFIDENCE]
+    # From pixels, down, to points, up.
+    sure = [
+        line._replace(corners=[(x / scale, height - y / scale) for x, y in line.corners]) for line in sure
+    ]
+    tilt = _tilt(sure)
+    margin = _MARGIN / min(scale, DETECTED_SIDE / max(width, height, 1.0))
+    sizes = [max(_height(line) - 2 * margin, _height(line) / 2) for line in sure]
+    usual = median(sizes) if sizes else 0.0
+    alike = [usual if abs(size - usual) < _ALIKE * usual else size for size in sizes]
+    words = [
+        word
+        for line, size in zip(sure, alike, strict=True)
+        for word in _words(line, turned(*_middle(line), -tilt, width / 2, height / 2), round(size, 1), margin)
+    ]
+    return Scan(PageWords(width, height, words, Counter(), []), tilt, len(lines) - len(sure))
+
+
+def _drawn(page: pypdfium2.PdfPage, scale: float) -> np.ndarray:
+    textpage = page.get_textpage()
+    PageCalls(page, textpage).switch_off_images(MOST_PIXELS)
+    textpage.close()
+    bitmap = page.render(scale=scale, may_draw_forms=False, force_bitmap_format=2)
+    pixels = np.array(bitmap.to_numpy(), dtype=np.uint8)
+    bitmap.close()
+    return pixels
+
+
+def _words(line: OcrLine, middle: tuple[float, float], size: float, margin: float) -> Iterator[Word]:
+    """Of an upright line; its characters are taken as equally wide."""
+    x, y = middle
+    width = max(_width(line) - 2 * margin, 1.0)
+    left, step = x - width / 2, width / max(1, len(line.text))
+    for match in re.finditer(r"\S+", line.text):
+        start, end = match.span()
+        yield Word(
+            match.group(),
+            left + start * step,
+            left + end * step,
+            y - margin / 3 - 0.28 * size,  # a line's box is its size high, .22 of it below the baseline
+            size,
+            False,
+            False,
+            start > 0,
+            0,
+            line.confidence,
+        )
+
+
+def _tilt(lines: list[OcrLine]) -> float:
+    slopes = [
+        math.atan2(b[1] - a[1], b[0] - a[0])
+        for line in lines
+        if _width(line) > _LONG * _height(line)
+        for a, b in (line.corners[:2], line.corners[:1:-1])
+    ]
+    found = median(slopes) if slopes else 0.0
+    return found if abs(found) > _LEVEL else 0.0
+
+
+def _middle(line: OcrLine) -> tuple[float, float]:
+    return sum(x for x, _ in line.corners) / 4, sum(y for _, y in line.corners) / 4
+
+
+def _width(line: OcrLine) -> float:
+    a, b, c, d = line.corners
+    return (math.dist(a, b) + math.dist(d, c)) / 2
+
+
+def _height(line: OcrLine) -> float:
+    a, b, c, d = line.corners
+    return (math.dist(a, d) + math.dist(b, c)) / 2
