@@ -121,7 +121,7 @@ NATURAL = {
 }
 STEP_TOKENS, FURTHER_PEAK = 2048, 4e-5
 """Tokens of a batch in a further round, and its rate."""
-GENERAL_STEPS, AGAIN_STEPS = 750, 1_250
+GENERAL_STEPS, AGAIN_STEPS = 750, 1_197
 """Of the rounds "general" and "again", at most."""
 GENERAL_ASKED = 0.3
 """Share of the questions, written and public, that the round "general" shows."""
