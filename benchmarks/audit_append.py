@@ -30,7 +30,7 @@ from benchmarks.reporting import interval, shown, table, write
 from benchmarks.sample_records import some_claim, some_record
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.merkle import Frontier
-from citewell.audit.writer import Sealed, Writer
+from citewell.audit.writer import LogWriter, NewEntry
 from citewell.core.identity import canonical_json, hash_bytes, plain
 from citewell.core.records import (
     AuditRecord,
@@ -44,7 +44,7 @@ MAKER = Maker(name="entailer", hash="sha256:" + "e" * 64, threshold=0.5)
 WRITERS = (1, 32)
 
 
-class Untreed(Writer):
+class Untreed(LogWriter):
     """Writes no leaves, tree or signature: for comparison only."""
 
     def _frontier(self, rows, size, note):  # type: ignore[no-untyped-def]
@@ -140,7 +140,9 @@ def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> tupl
     return time.perf_counter() - began, time.process_time() - used
 
 
-def logged(writer: type[Writer], folder: Path, count: int, writers: int) -> tuple[float, float, int, float]:
+def logged(
+    writer: type[LogWriter], folder: Path, count: int, writers: int
+) -> tuple[float, float, int, float]:
     """Entries per second, mean group size, bytes per entry, CPU microseconds per entry."""
     folder.mkdir()
     log = SqliteLog(folder / "audit.sqlite")
@@ -176,7 +178,7 @@ def sealed_beforehand(folder: Path, count: int, group: int) -> float:
     return count / took
 
 
-def sealed(log: SqliteLog, one: AuditRecord) -> Sealed:
+def sealed(log: SqliteLog, one: AuditRecord) -> NewEntry:
     return log._seal(EntryKind.ANSWER, one.timestamp, one, one.user)
 
 
@@ -206,7 +208,7 @@ def compared(writers: int, count: int, rounds: int) -> dict[str, object]:
         for number in range(rounds):
             here = Path(folder) / str(number)
             here.mkdir()
-            rate, group, size, log_us = logged(Writer, here / "log", count, writers)
+            rate, group, size, log_us = logged(LogWriter, here / "log", count, writers)
             plain, raw_us = raw(here / "raw", count, max(1, round(group)), size)
             bare, _, _, bare_us = logged(Untreed, here / "bare", count, writers)
             for name, us in (("log", log_us), ("raw", raw_us), ("without tree", bare_us)):
@@ -240,7 +242,7 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         log = SqliteLog(Path(folder) / "audit.sqlite")
         salt = bytes(32)
-        body, texts = bodies.set_apart(records[0], salt, log.keys.blind)
+        body, texts = bodies.separate_personal_texts(records[0], salt, log.keys.blind)
         plain_body = msgspec.json.decode(body)
         signer = log.keys.signer()
         steps: dict[str, Callable[[AuditRecord], object]] = {
@@ -248,8 +250,8 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
             "canonical JSON of it, sorted (C)": lambda _: canonical_json(plain_body),
             "SHA-256 of that (C)": lambda _: hash_bytes(body),
             "personal texts found": lambda one: personal_places(plain(one)),
-            "all of setting apart: the three, salts, a hash a text": lambda one: bodies.set_apart(
-                one, salt, log.keys.blind
+            "all of setting apart: the three, salts, a hash a text": lambda one: (
+                bodies.separate_personal_texts(one, salt, log.keys.blind)
             ),
             "texts compressed and encrypted": lambda _: bodies.encrypt(texts, salt, salt, "", ""),
             "the person's key looked up": lambda one: log.keys.subject(one.user),

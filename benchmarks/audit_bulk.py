@@ -32,8 +32,8 @@ from benchmarks.audit_generator import (
 from citewell.audit.database import Rows
 from citewell.audit.log import Log
 from citewell.audit.merkle import Frontier, leaf_hash
-from citewell.audit.postings import Place, Postings, _move
-from citewell.audit.profiles import DAY, Axis, key_of
+from citewell.audit.postings import IndexPosition, Postings, _move
+from citewell.audit.profiles import DAY, Axis, axis_key
 from citewell.audit.signing import checkpoint
 from citewell.core.identity import TAG, keyed_hash
 
@@ -114,7 +114,7 @@ def write_tables(log: Log, postings: Postings, generator: Generator) -> None:
         days = generator.times(np.arange(generator.size) + 1) // DAY
         pairs, counts = np.unique(days << 32 | profiles[1:], return_counts=True)
         _rows(rows, "tallies", day=pairs >> 32, profile=pairs & 0xFFFFFFFF, n=counts)
-        _move(rows, Place(seq=generator.size, leaf=log.at(generator.size).hash))
+        _move(rows, IndexPosition(seq=generator.size, leaf=log.at(generator.size).hash))
         for table in ("postings", "records", "tallies"):
             rows.execute(f"ANALYZE {table}")
 
@@ -161,7 +161,7 @@ def _keyed(generator: Generator, pepper: bytes) -> tuple[Numbers, Any, Any]:
 
 def _keys(axis: Axis, values: Any) -> Numbers:
     """Bypasses the cache: each key is needed once."""
-    return np.array([key_of.__wrapped__(axis, *each) for each in values], np.int64)
+    return np.array([axis_key.__wrapped__(axis, *each) for each in values], np.int64)
 
 
 def _rows(rows: Rows, table: str, **columns: Numbers) -> None:

@@ -23,7 +23,7 @@ from benchmarks.reporting import table, write
 from citewell.audit import SqliteLog
 from citewell.audit.checker import ExportSource, RowsSource, check
 from citewell.audit.export import export
-from citewell.audit.writer import Sealed
+from citewell.audit.writer import NewEntry
 from citewell.core.identity import canonical_json, hash_bytes
 
 STEP = 20_000
@@ -37,7 +37,7 @@ def fill(log: SqliteLog, count: int) -> None:
         for number in range(first, min(first + STEP, count)):
             body = canonical_json({"number": number, "text": "x" * 270})
             stamp = f"2026-11-21T08:00:00.{number % 1_000_000:06d}Z"
-            group.append(Sealed("notice", stamp, "", body.decode(), hash_bytes(body)))
+            group.append(NewEntry("notice", stamp, "", body.decode(), hash_bytes(body)))
         log._writer.write(group)
 
 

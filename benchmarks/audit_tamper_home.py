@@ -32,7 +32,7 @@ from citewell.core.records import Chunk
 from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import VIEWS
-from citewell.documents.statements import Stated
+from citewell.documents.statements import DocumentStatements
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.sealing import MADE, REVOKED
 from citewell.server.keys import ApiKeys
@@ -150,7 +150,7 @@ def _smuggle(home: Path) -> None:
 def _restated(home: Path) -> None:
     with SqliteEvidence(home / "evidence.sqlite") as evidence:
         kept = evidence.derived("stated")
-        said = msgspec.msgpack.decode(kept[BRIDGE], type=Stated)
+        said = msgspec.msgpack.decode(kept[BRIDGE], type=DocumentStatements)
         forged = msgspec.msgpack.encode(msgspec.structs.replace(said, replaces=("Tower",)))
         evidence.derive("stated", {**kept, BRIDGE: forged})
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import citewell
 from benchmarks.reporting import table, write
 from citewell.evaluation.cases import load_cases
-from citewell.evaluation.results import Outcome, Result, Run, read_run
+from citewell.evaluation.results import CaseOutcome, MeasureResult, Run, read_run
 from citewell.evaluation.running import evaluate_home
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def page(made: Run, command: str) -> str:
 TOLD = ("answered, right", "answered, wrong", "answered, not judged", "refused", "failed")
 
 
-def told(case: Outcome) -> str:
+def told(case: CaseOutcome) -> str:
     if case.error:
         return "failed"
     if not case.answered:
@@ -66,7 +66,7 @@ def told(case: Outcome) -> str:
     return {True: "answered, right", False: "answered, wrong", None: "answered, not judged"}[case.right]
 
 
-def row(one: Result) -> Sequence[str]:
+def row(one: MeasureResult) -> Sequence[str]:
     digits = 2 if abs(one.value or 0) < 10 else 0
     shown = f"{one.value:.{digits}f}"
     if one.low is not None and one.high is not None:

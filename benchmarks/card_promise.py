@@ -25,16 +25,16 @@ from benchmarks.reporting import table, write
 from citewell.core.config import Verification
 from citewell.core.records import Proof
 from citewell.evaluation.calibration.promises import (
+    PromiseSpec,
     Unit,
-    Wanted,
     distinct,
+    promise_units,
     scored_claims,
     shown_promise,
-    units_of,
 )
 from citewell.evaluation.cases import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.confidence.cards import Outcome
+from citewell.verification.confidence.cards import PromiseOutcome
 
 SETS = {
     "SICK (train part)": "nli/sick.train",
@@ -103,10 +103,10 @@ def split_and_test(units: Sequence[Unit], alpha: float, part: int) -> dict[str, 
         random.Random(f"{SEED}/{split}").shuffle(drawn)
         calibration, test = drawn[: len(drawn) // part], drawn[len(drawn) // part :]
         card = shown_promise(
-            Wanted(name="entailed", says="", unit="", fallback=0.5, alpha=alpha), calibration
+            PromiseSpec(name="entailed", says="", unit="", fallback=0.5, alpha=alpha), calibration
         )
         outcomes[card.outcome.value] = outcomes.get(card.outcome.value, 0) + 1
-        if card.outcome is not Outcome.HOLDS:
+        if card.outcome is not PromiseOutcome.HOLDS:
             continue
         rate = _rate(test, card.threshold)
         broken += rate > alpha
@@ -142,7 +142,7 @@ def main() -> None:
     for name in SETS:
         pairs = pairs_of(name, arguments.rows)
         scored, unscored = scored_claims(distinct(pairs), entailer, Verification())
-        units = units_of(scored, Proof.ENTAILED)
+        units = promise_units(scored, Proof.ENTAILED)
         right = sum(any(unit.right) for unit in units)
         found[name] = {
             "pairs": len(pairs),

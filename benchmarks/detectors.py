@@ -21,12 +21,12 @@ from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.probes.detectors import (
     DetectorReport,
     cosine,
-    judged_by,
+    judge_detector,
     measure,
     verified,
     word_overlap,
 )
-from citewell.evaluation.results import Result
+from citewell.evaluation.results import MeasureResult
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
@@ -50,7 +50,7 @@ def main() -> None:
         ]
         reports.append(measure(rows, detectors, data=name))
         if given.judge:
-            judge = judged_by(entailer_named(given.judge))
+            judge = judge_detector(entailer_named(given.judge))
             beside.append(measure(rows[: given.judged], [*detectors, judge], data=name))
         print(name, flush=True)
     told = _judged(beside, given.judge, given.judged) if beside else UNJUDGED
@@ -124,14 +124,14 @@ edits.
 """
 
 
-def _pooled(rates: Sequence[Result]) -> str:
+def _pooled(rates: Sequence[MeasureResult]) -> str:
     hits = sum(round((rate.value or 0.0) * rate.n) for rate in rates)
     n = sum(rate.n for rate in rates)
     low, high = clopper_pearson(hits, n)
     return f"{hits / n:.2f} [{low:.2f}, {high:.2f}] of {n}"
 
 
-def _told(found: Result) -> str:
+def _told(found: MeasureResult) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

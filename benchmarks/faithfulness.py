@@ -32,12 +32,12 @@ from citewell.core.sentences import sentence_spans
 from citewell.evaluation.probes.faithfulness import (
     Alike,
     Faithfulness,
+    FaithfulnessFinding,
     FaithfulnessReport,
-    Finding,
-    Sample,
+    ProbeSample,
 )
 from citewell.evaluation.probes.subjects import Generated, sample_of
-from citewell.evaluation.results import Result
+from citewell.evaluation.results import MeasureResult
 from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named
 from citewell.models.onnx.entailer import OnnxEntailer
@@ -64,7 +64,7 @@ Script = dict[str, tuple[Known, ...]]
 """By question."""
 
 
-def scripts(n: int, share: float) -> tuple[list[Sample], Script]:
+def scripts(n: int, share: float) -> tuple[list[ProbeSample], Script]:
     """``n`` samples of three passages; of their 3 n sentences, ``share`` are answered from memory."""
     texts = sorted({row["premise"] for name in PASSAGES for row in load(name)})
     random.Random(SEED).shuffle(texts)
@@ -146,7 +146,7 @@ def scripted(n: int, share: float, drops: float, entailer: OnnxEntailer) -> dict
     }
 
 
-def _confusion(report: FaithfulnessReport, samples: Sequence[Sample], script: Script) -> dict[str, Any]:
+def _confusion(report: FaithfulnessReport, samples: Sequence[ProbeSample], script: Script) -> dict[str, Any]:
     """How the writer's citations were classified, by what it really did."""
     asked = {sample.id: script[sample.question] for sample in samples}
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -154,7 +154,7 @@ def _confusion(report: FaithfulnessReport, samples: Sequence[Sample], script: Sc
         known = max(asked[one.sample], key=lambda known: overlap(one.claim, known.sentence))
         counts[known.memory or "reads"][one.finding.value] += 1
     judged = {
-        kind: found[Finding.FAITHFUL.value] + found[Finding.POST_RATIONALISED.value]
+        kind: found[FaithfulnessFinding.FAITHFUL.value] + found[FaithfulnessFinding.POST_RATIONALISED.value]
         for kind, found in counts.items()
     }
     memory = sum(count for kind, count in judged.items() if kind != "reads")
@@ -230,7 +230,10 @@ def _page(n: int, runs: Sequence[dict[str, Any]], quoting: dict[str, Any]) -> st
     kinds = [
         [
             kind,
-            *(str(sum(run["findings"].get(kind, {}).get(f.value, 0) for run in runs[:-1])) for f in Finding),
+            *(
+                str(sum(run["findings"].get(kind, {}).get(f.value, 0) for run in runs[:-1]))
+                for f in FaithfulnessFinding
+            ),
         ]
         for kind in ("reads", "blind", "topical")
     ]
@@ -244,7 +247,7 @@ it. Intervals: 95 %, the wider of the exact one and a bootstrap over answers.
 
 What the writers without noise actually did, and what the probe reported:
 
-{table(["the writer", *(f.value for f in Finding)], kinds)}
+{table(["the writer", *(f.value for f in FaithfulnessFinding)], kinds)}
 
 *Reads*: looks the sentence up and paraphrases it. *Blind*: states what it remembers and cites whatever is
 nearest. *Topical*: the same, but only while a source is about the subject, so that removing the cited
@@ -261,7 +264,7 @@ More controls
 
 
 def _share(found: dict[str, Any]) -> str:
-    rate = Result(name="", **found)
+    rate = MeasureResult(name="", **found)
     if rate.value is None:
         return "not measured"
     return f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"

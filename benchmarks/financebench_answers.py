@@ -36,7 +36,7 @@ from citewell.questions.calculation.items import ITEMS, find_item
 from citewell.questions.parsing import read_question
 from citewell.questions.rows import text_of
 from citewell.retrieval.gate import check_gate
-from citewell.retrieval.quarantine import set_poison_aside
+from citewell.retrieval.quarantine import quarantine_poisoned
 from citewell.retrieval.retriever import SURE
 from citewell.verification.confidence.scoring import needs_arithmetic
 
@@ -108,7 +108,7 @@ def oracle(
     """The gate and the writer on every chunk of the evidence pages."""
     document, chunks = filings.of(row["doc_name"])
     numbers = {item["evidence_page_num"] + 1 for item in row["evidence"]}
-    passages = set_poison_aside(row["question"], _standing_on(document, chunks, numbers))
+    passages = quarantine_poisoned(row["question"], _standing_on(document, chunks, numbers))
     aspects = split_aspects(row["question"])
     begun = time.perf_counter()
     gate = check_gate(row["question"], aspects, passages, extractor, Gate(), None, check)

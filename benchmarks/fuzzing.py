@@ -40,7 +40,7 @@ from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.issuing import issue
 from citewell.audit.notes import checkpoints_in, read_checkpoint, read_published
 from citewell.audit.receipt_check import check_receipt
-from citewell.audit.receipts import written
+from citewell.audit.receipts import receipt_bytes
 from citewell.core.config import Chunking, Documents
 from citewell.core.errors import CitewellError, DocumentError
 from citewell.core.records import AuditRecord
@@ -256,7 +256,7 @@ def _sealed() -> tuple[bytes, str, str, bytes]:
         log.note(EntryKind.CONFIGURATION, {"prompts": {}, "citewell": "1"})
         log.append(some_record(1))
         log.append(some_record(2))
-        receipt, keys, kept = written(issue(log, f"req_{1:024d}")), log.published(), log.checkpoint()
+        receipt, keys, kept = receipt_bytes(issue(log, f"req_{1:024d}")), log.published(), log.checkpoint()
         log.close()
         return receipt, keys, kept, msgspec.json.encode(some_record(1))
 

@@ -29,7 +29,7 @@ from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.questions.aspects import split_aspects
 from citewell.questions.parsing import read_question
-from citewell.retrieval.quarantine import instructions_in, set_poison_aside
+from citewell.retrieval.quarantine import instructions_in, quarantine_poisoned
 from citewell.verification.claims import parse_answer
 from citewell.verification.claims.markers import read_markers
 
@@ -44,7 +44,7 @@ def _verified(answer: str, source: str) -> object:
 
 def _poison(text: str) -> object:
     passages = caller_passages([text])
-    return set_poison_aside("How much did the sales rise in 2020?", passages, passages)
+    return quarantine_poisoned("How much did the sales rise in 2020?", passages, passages)
 
 
 def _as_docx(text: str) -> object:

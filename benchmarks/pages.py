@@ -100,9 +100,9 @@ def made(home: Path) -> dict[str, str]:
 
 
 def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
-    from citewell.server.pages.answers import shown
+    from citewell.server.pages.answers import show_answer
 
-    last = shown(kb.audit.record(requests[-1]), kb)
+    last = show_answer(kb.audit.record(requests[-1]), kb)
     view = next(part.href for part in last.parts if part.href)
     return {
         "ask": "/",

@@ -25,8 +25,8 @@ from citewell.core.config import Config
 from citewell.core.identity import plain
 from citewell.core.records import Case, CaseSpan, Record
 from citewell.evaluation.probes.poison import ABLATED, ALL, NO_DEFENCE, Poison
-from citewell.evaluation.probes.poisoning import Cell, Poisoning, PoisoningReport, targets_of
-from citewell.evaluation.results import Result
+from citewell.evaluation.probes.poisoning import Poisoning, PoisoningReport, PoisoningRow, targets_of
+from citewell.evaluation.results import MeasureResult
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 
@@ -110,13 +110,13 @@ def keep(report: PoisoningReport, held: Held) -> None:
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     cells = {_which(cell): cell for cell in report.cells}
     if before.get("held") == plain(held):
-        earlier = msgspec.convert(before["cells"], tuple[Cell, ...])
+        earlier = msgspec.convert(before["cells"], tuple[PoisoningRow, ...])
         cells = {_which(cell): cell for cell in earlier} | cells
     whole = msgspec.structs.replace(report, cells=tuple(cells[key] for key in sorted(cells)))
     write("poisoning", TITLE, _page(whole, held), {"held": plain(held), **plain(whole)})
 
 
-def _which(cell: Cell) -> tuple[int, int, int]:
+def _which(cell: PoisoningRow) -> tuple[int, int, int]:
     """Kind, count and defences, as a sort key."""
     kinds, names = list(Poison), [ALL.name, NO_DEFENCE.name, *(one.name for one in ABLATED)]
     kind = -1 if cell.poison is None else kinds.index(cell.poison)
@@ -176,7 +176,7 @@ def _words(counts: Sequence[int]) -> str:
     return " ".join(map(str, counts))
 
 
-def _row(cell: Cell) -> Sequence[Any]:
+def _row(cell: PoisoningRow) -> Sequence[Any]:
     return [
         cell.poison.value if cell.poison else "clean", str(cell.count), cell.defences, _told(cell.accuracy),
         _told(cell.misled), _told(cell.silently), _told(cell.abstained), _told(cell.citation_precision),
@@ -184,7 +184,7 @@ def _row(cell: Cell) -> Sequence[Any]:
     ]  # fmt: skip
 
 
-def _told(found: Result) -> str:
+def _told(found: MeasureResult) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

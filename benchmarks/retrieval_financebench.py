@@ -25,7 +25,7 @@ from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.reading import OnnxRanker
-from citewell.retrieval.retriever import Key, Pool, Retriever, fold, fuse
+from citewell.retrieval.retriever import Key, Pool, Retriever, fold_duplicates, fuse
 from citewell.retrieval.wording import Filters, word
 
 _ON_PAGE = 50
@@ -91,7 +91,7 @@ class Ladder:
         found["fused, no names"] = [pool.chunks[key] for key in fused_everywhere(pool, self._settings)]
         found["fused"] = [pool.chunks[key] for key, _ in pool.fused]
         for name, retriever in self._retrievers.items():
-            kept, *_ = fold(
+            kept, *_ = fold_duplicates(
                 retriever.rank(question.text, pool),
                 near_duplicate=self._settings.near_duplicate,
                 per_document=_DEPTH,

@@ -31,9 +31,9 @@ from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
 from citewell.questions.aspects import split_aspects
-from citewell.questions.calculation.arithmetic import read
-from citewell.verification.checking.citations import Cited
-from citewell.verification.checking.judging import computed
+from citewell.questions.calculation.arithmetic import parse_number
+from citewell.verification.checking.citations import ResolvedCitation
+from citewell.verification.checking.judging import check_arithmetic
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SCALES = (Decimal(1), Decimal(1_000), Decimal(1_000_000), Decimal(1_000_000_000))
@@ -106,16 +106,18 @@ def judged(row: dict[str, Any], writer: ExtractiveGenerator) -> dict[str, Any]:
 def _proven(claim: DraftClaim, given: Sequence[Passage], question: str) -> bool:
     by_id = {passage.chunk.chunk_id: passage for passage in given}
     cited = [
-        Cited(quote=quote, passage=by_id[quote.source], spans=((quote.start or 0, quote.end or 0),))
+        ResolvedCitation(
+            quote=quote, passage=by_id[quote.source], spans=((quote.start or 0, quote.end or 0),)
+        )
         for quote in claim.quotes
     ]
-    verdict = computed(claim, cited, question)
+    verdict = check_arithmetic(claim, cited, question)
     return verdict is not None and verdict.status is Status.VERIFIED
 
 
 def _equal(gold: str, result: str) -> bool:
     """Equal at the digits that the human gives, at any scale; signs must agree."""
-    value, match = read(result), _NUMBER.search(gold)
+    value, match = parse_number(result), _NUMBER.search(gold)
     if value is None or match is None:
         return False
     target = Decimal(match.group().replace(",", ""))

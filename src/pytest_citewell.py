@@ -24,7 +24,7 @@ import pytest
 if TYPE_CHECKING:
     from citewell.answering.verifying import Source, VerifyReport
     from citewell.core.records import Case
-    from citewell.evaluation.results import Outcome
+    from citewell.evaluation.results import CaseOutcome
     from citewell.knowledge.home import KnowledgeBase
 
 _CASE = "citewell_case"
@@ -110,8 +110,8 @@ def _citewell_asking(citewell_home: KnowledgeBase) -> Any:
 
 
 @pytest.fixture
-def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> Outcome:
-    """The case's :class:`citewell.evaluation.results.Outcome`; ``error`` is set where asking failed."""
+def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> CaseOutcome:
+    """The case's :class:`citewell.evaluation.results.CaseOutcome`; ``error`` is set where asking failed."""
     from citewell.evaluation.running import evaluate
 
     pipeline, verifier = _citewell_asking

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from citewell.audit.postgres import PostgresDatabase
-from citewell.core.addresses import named, post
+from citewell.core.addresses import post, redact_address
 from citewell.core.commands import tell_command
 from citewell.core.errors import ConfigError
 
@@ -32,7 +32,7 @@ from citewell.core.errors import ConfigError
     ],
 )
 def test_a_name_without_secrets(address: str, shown: str) -> None:
-    assert named(address) == shown
+    assert redact_address(address) == shown
 
 
 @pytest.mark.enable_socket

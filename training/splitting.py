@@ -35,7 +35,7 @@ from citewell.questions.splitting import (
     WEIGHTS,
     Tagger,
     features,
-    words_of,
+    tokenize_question,
 )
 
 DATA = Path(__file__).with_name("data") / "splits.txt"
@@ -72,7 +72,7 @@ def marked(line: str) -> Marked:
     question += line[at:]
     if "<" in question or ">" in question or len(spans) == 1 or (spans and spans[0][2]):
         raise ValueError(f"marks that do not fit: {line}")
-    return Marked(question, features(words := words_of(question), question), _labels(words, spans))
+    return Marked(question, features(words := tokenize_question(question), question), _labels(words, spans))
 
 
 def _labels(words: Sequence[object], spans: Sequence[tuple[int, int, bool]]) -> list[int]:

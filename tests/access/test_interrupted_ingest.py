@@ -9,7 +9,7 @@ from benchmarks.access_world import fake_parts
 
 from citewell.audit.entries import EntryKind
 from citewell.core.config import Config
-from citewell.documents.outcomes import Step
+from citewell.documents.outcomes import IngestProgress
 from citewell.knowledge.home import KnowledgeBase
 
 
@@ -19,7 +19,7 @@ def test_what_an_interrupted_ingest_published_is_sealed(tmp_path: Path) -> None:
     for number in range(4):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(step: Step) -> None:
+    def stop(step: IngestProgress) -> None:
         if step.files == 2:
             raise KeyboardInterrupt
 

@@ -16,7 +16,7 @@ from citewell.core.clock import SystemClock
 from citewell.core.config import Config, Sources
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
-from citewell.core.metering import read
+from citewell.core.metering import count_read
 from citewell.core.ports import Candidate, Extraction, GenerationRequest, Reading
 from citewell.core.records import (
     Answer,
@@ -66,13 +66,13 @@ class StubRetriever:
         self.lists = {False: tuple(first), True: tuple(second)}
         self.calls: list[bool] = []
         self.pool: tuple[Passage, ...] = ()
-        self.beside: tuple[Passage, ...] = ()
+        self.counter_evidence: tuple[Passage, ...] = ()
         self.near_by: tuple[Passage, ...] = ()
         self.searched: list[str] = []
 
     def near(self, statement: str, **_: Any) -> Retrieved:
         self.searched.append(statement)
-        return Retrieved(passages=(), index_version="ix.1", beside=self.near_by)
+        return Retrieved(passages=(), index_version="ix.1", counter_evidence=self.near_by)
 
     def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
         self.calls.append(broaden)
@@ -81,7 +81,7 @@ class StubRetriever:
             index_version="ix.1",
             notes=("folded 2",),
             pool=self.pool,
-            beside=self.beside,
+            counter_evidence=self.counter_evidence,
         )
 
 
@@ -324,7 +324,7 @@ def said_elsewhere(text: str) -> Passage:
 
 def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) -> None:
     retriever = StubRetriever([passage()])
-    retriever.beside = (passage(), said_elsewhere("The bridge opened in 1935."))
+    retriever.counter_evidence = (passage(), said_elsewhere("The bridge opened in 1935."))
     answering, log, _ = make(Writer([TRUE]), retriever=retriever)
     answer = answering.ask(Ask(question=QUESTION))
     assert answer.decision is Decision.PARTIAL
@@ -341,7 +341,7 @@ def test_a_source_that_the_keeper_ranks_lower_makes_no_answer_partial(
     make: Made, ranks: tuple[str, ...], decision: str
 ) -> None:
     retriever = StubRetriever([passage()])
-    retriever.beside = (passage(), said_elsewhere("The bridge opened in 1935."))
+    retriever.counter_evidence = (passage(), said_elsewhere("The bridge opened in 1935."))
     config = Config(sources=Sources(ranks=ranks))
     answering, _, _ = make(Writer([TRUE]), retriever=retriever, config=config)
     answer = answering.ask(Ask(question=QUESTION))
@@ -379,7 +379,7 @@ def test_a_passage_under_the_threshold_may_gainsay_what_is_shown(make: Made) -> 
 )
 def test_neither_orders_nor_agreement_gainsay(make: Made, elsewhere: str) -> None:
     retriever = StubRetriever([passage()])
-    retriever.beside = retriever.near_by = (said_elsewhere(elsewhere),)
+    retriever.counter_evidence = retriever.near_by = (said_elsewhere(elsewhere),)
     answering, _, _ = make(Writer([TRUE]), retriever=retriever)
     answer = answering.ask(Ask(question=QUESTION))
     assert (answer.decision, answer.conflicts) == (Decision.ANSWER, ())
@@ -388,8 +388,10 @@ def test_neither_orders_nor_agreement_gainsay(make: Made, elsewhere: str) -> Non
 def test_what_a_search_for_the_rest_finds_may_gainsay_too(make: Made) -> None:
     class Later(StubRetriever):
         def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
-            beside = (said_elsewhere("The bridge opened in 1935."),) if broaden else ()
-            return msgspec.structs.replace(super().retrieve(question, broaden=broaden), beside=beside)
+            counter_evidence = (said_elsewhere("The bridge opened in 1935."),) if broaden else ()
+            return msgspec.structs.replace(
+                super().retrieve(question, broaden=broaden), counter_evidence=counter_evidence
+            )
 
     answering, _, _ = make(Writer([TRUE]), retriever=Later([passage()]), composes=True)
     answer = answering.ask(Ask(question="When did the bridge open, and who abolished the toll?"))
@@ -400,7 +402,7 @@ def test_what_a_search_for_the_rest_finds_may_gainsay_too(make: Made) -> None:
 def test_sources_may_disagree_on_what_is_not_shown(make: Made) -> None:
     toll = "The bridge opened to a toll of {} cents a car."
     retriever = StubRetriever([passage(), said_elsewhere(toll.format(5))])
-    retriever.beside = (said_elsewhere(toll.format(9)),)
+    retriever.counter_evidence = (said_elsewhere(toll.format(9)),)
     answering, _, _ = make(Writer([TRUE]), retriever=retriever)
     answer = answering.ask(Ask(question="When did the bridge open to cars?"))
     assert len(answer.conflicts) == 1
@@ -537,9 +539,9 @@ def test_a_model_is_not_run_for_one_who_has_gone(make: Made) -> None:
 
     class Leaving(StubRetriever):
         def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
-            read(256)
+            count_read(256)
             said[0] = "the client hung up"
-            read(256)
+            count_read(256)
             raise AssertionError("a model ran for nobody")
 
     answering, log, _ = make(Writer([TRUE]), retriever=Leaving([passage()]))
@@ -551,12 +553,12 @@ def test_a_model_is_not_run_for_one_who_has_gone(make: Made) -> None:
 def test_what_the_embedded_models_read_stands_with_its_stage(make: Made) -> None:
     class Reading(StubRetriever):
         def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
-            read(512)
+            count_read(512)
             return super().retrieve(question, broaden=broaden, **more)
 
     answering, log, _ = make(Writer([TRUE]), retriever=Reading([passage()]))
     answer = answering.ask(Ask(question=QUESTION))
-    read(256)  # outside a pass: counted for nobody
+    count_read(256)  # outside a pass: counted for nobody
     (record,) = records(log)
     assert record.reads == {"retrieval": 2.0, "total": 2.0}
     assert {stage.name: stage.reads for stage in answer.trace.stages}["retrieval"] == 2.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import pytest
 
-from citewell.answering.force import Force, InForce, force_on, told
+from citewell.answering.force import Force, InForce, describe_conflicts, force_on
 from citewell.core.identity import chunk_id
 from citewell.core.records import (
     Chunk,
@@ -27,7 +27,7 @@ from citewell.core.records import (
 from citewell.documents.text import caller_document
 from citewell.questions.evidence import SentenceAnswer
 from citewell.retrieval import Filters, Retrieved
-from citewell.retrieval.gate import nearest
+from citewell.retrieval.gate import nearest_places
 
 OLD = caller_document("lease.md", "The roof is green.\nThe rent is 900 euros.\nThe door is red.\n")
 NEW = caller_document("change.md", "Clause 2 shall read: The rent is 950 euros.\n")
@@ -89,9 +89,9 @@ def reader(question: str, passages: Sequence[Passage]) -> list[SentenceAnswer]:
 
 
 def test_only_what_is_in_force_is_left_and_every_offset_stays() -> None:
-    (left,) = force().left([passage(OLD)])
+    (left,) = force().only_in_force([passage(OLD)])
     assert left.chunk.content == "The roof is green.\n" + " " * (END - START) + "\nThe door is red.\n"
-    (struck,) = force().struck([passage(OLD)])
+    (struck,) = force().superseded_text([passage(OLD)])
     assert struck.chunk.content.strip() == "The rent is 900 euros."
     assert struck.chunk.content.index("The rent") == START
 
@@ -99,17 +99,17 @@ def test_only_what_is_in_force_is_left_and_every_offset_stays() -> None:
 def test_a_refusal_quotes_no_blanks_where_the_likeliest_answer_is_not_in_force() -> None:
     likeliest = Likeliest(start=START, end=END, answers=0.5)
     found = msgspec.structs.replace(passage(OLD), likeliest=likeliest)
-    (place,) = nearest(QUESTION, force().left([found]))
+    (place,) = nearest_places(QUESTION, force().only_in_force([found]))
     assert place.quote == OLD.text[place.start : place.end]
     assert place.quote.strip()
-    (as_it_was,) = nearest(QUESTION, force(as_of="2026-02-28").left([found]))
+    (as_it_was,) = nearest_places(QUESTION, force(as_of="2026-02-28").only_in_force([found]))
     assert as_it_was.quote == "The rent is 900 euros."
 
 
 def test_a_passage_of_which_nothing_is_left_is_gone() -> None:
     chunk = passage(OLD).chunk
     alone = msgspec.structs.replace(chunk, start_offset=START, end_offset=END, content=OLD.text[START:END])
-    assert force().left([Passage(chunk=alone, relevant=True)]) == ()
+    assert force().only_in_force([Passage(chunk=alone, relevant=True)]) == ()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_passage_of_which_nothing_is_left_is_gone() -> None:
     ],
 )
 def test_it_is_read_where_it_was_in_force_or_is_asked_for(read: Force) -> None:
-    assert read.left([passage(OLD)]) == (passage(OLD),)
+    assert read.only_in_force([passage(OLD)]) == (passage(OLD),)
 
 
 def test_what_holds_instead_is_read_however_it_ranks() -> None:
@@ -138,22 +138,22 @@ def test_what_holds_instead_is_read_however_it_ranks() -> None:
         searched.append(document_id)
         return Retrieved(passages=(), index_version="ix.1", pool=(passage(NEW, relevant=False),))
 
-    added, notes = force().instead([passage(OLD)], search)
+    added, notes = force().replacements([passage(OLD)], search)
     assert searched == ["change.md"]
     assert [(one.chunk.document_id, one.relevant) for one in added] == [("change.md", True)]
     assert notes == ["change.md supersedes part of what was found"]
-    assert force().instead([passage(OLD, relevant=False)], search) == ((), [])
+    assert force().replacements([passage(OLD, relevant=False)], search) == ((), [])
 
 
 def disclosed(conflicts: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:
-    return force().disclosed(conflicts, [QUESTION], [passage(OLD)], [], reader)
+    return force().disclosed_conflicts(conflicts, [QUESTION], [passage(OLD)], [], reader)
 
 
 def test_what_would_have_answered_is_told_with_what_superseded_it() -> None:
     (one,) = disclosed()
     assert [side.document_id for side in one.sides] == ["lease.md", "change.md"]
     assert one.supersession == REPLACED
-    assert told([one]) == (
+    assert describe_conflicts([one]) == (
         "Not in force since 2026-03-01: “The rent is 900 euros.” (lease.md, no date); replaced by "
         "“Clause 2 shall read: The rent is 950 euros.” (change.md, 2026-03-01)."
     )
@@ -194,11 +194,11 @@ def claim(citation: Citation) -> Claim:
 
 def test_a_document_that_may_not_speak_for_another_strikes_nothing_and_is_told_beside_it() -> None:
     foreign = force_on(known(counts=False), QUESTION, "", Filters(), "2026-06-01")
-    assert foreign.left([passage(OLD)]) == (passage(OLD),)
+    assert foreign.only_in_force([passage(OLD)]) == (passage(OLD),)
     assert foreign.at(cited(OLD, START, END)) is None
     shown = claim(cited(OLD, START, END))
-    (one,) = foreign.disclosed([], [QUESTION], [passage(OLD)], [shown], reader)
+    (one,) = foreign.disclosed_conflicts([], [QUESTION], [passage(OLD)], [shown], reader)
     assert one.supersession is None
     assert [side.document_id for side in one.sides] == ["lease.md", "change.md"]
     beside = claim(cited(OLD, 0, 18))
-    assert foreign.disclosed([], [QUESTION], [passage(OLD)], [beside], reader) == ()
+    assert foreign.disclosed_conflicts([], [QUESTION], [passage(OLD)], [beside], reader) == ()

@@ -15,7 +15,7 @@ from benchmarks.llm_server import Asked, Play, Reply, Said, Server, serving
 from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.journal import Ask
 from citewell.answering.questioning import Questioner
-from citewell.answering.streaming import Event, EventKind, told_by
+from citewell.answering.streaming import Event, EventKind, stream_events
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
 from citewell.core.config import Confidence, Config, Questions, Verification, Writer
@@ -331,7 +331,7 @@ def kinds(events: Sequence[Event]) -> list[str]:
 def test_a_stream_shows_claims_then_confirms_them(ready: Ready, line: str) -> None:
     second = Said(2, "Trains cross the bridge every hour.", "Trains cross the bridge every hour.")
     answering, _, _ = ready(lambda asked, before: Reply((TRUE, second), piece=4), line)
-    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    events = list(stream_events(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
     assert kinds(events) == [
         "search_results", "claim", "verdict", "claim", "verdict", "verdict", "verdict", "decision", "done",
     ]  # fmt: skip
@@ -345,7 +345,7 @@ def test_what_was_shown_and_does_not_hold_is_withdrawn(ready: Ready, line: str) 
     answering, _, log = ready(
         lambda asked, before: Reply((TRUE,) if asked.failed else (TRUE, FABRICATED), piece=3), line
     )
-    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    events = list(stream_events(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
     withdrawn = [event.text for event in events if event.kind is EventKind.CORRECTION]
     assert withdrawn == [FABRICATED.claim]
     shown = [event.text for event in events if event.kind is EventKind.CLAIM]
@@ -366,7 +366,7 @@ def test_what_was_thought_aloud_before_anybody_could_tell_is_withdrawn(ready: Re
         '[SOURCE_1: "The bridge opened in 1932."] The bridge opened in 1932.'
     )
     answering, _, _ = ready(lambda asked, before: Reply(text=said, piece=3))
-    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    events = list(stream_events(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
     assert "The bridge is made of glass." in [e.text for e in events if e.kind is EventKind.CORRECTION]
     answer = events[-1].answer
     assert answer is not None
@@ -407,7 +407,7 @@ def test_what_stands_is_not_taken_back_while_what_was_missing_is_written(ready: 
         script, documents=[bridge], stored=[builder], retriever=StubRetriever([bridge[1]], [builder[1]])
     )
     question = Ask(question="When did the bridge open and who built the bridge?")
-    events = list(told_by(lambda tell: answering.ask(question, tell)))
+    events = list(stream_events(lambda tell: answering.ask(question, tell)))
     assert "correction" not in kinds(events)
     assert [event.text for event in events if event.kind is EventKind.CLAIM] == [TRUE.claim, ada]
     confirmed = [event.claim.text for event in events if event.claim and event.final]
@@ -426,7 +426,7 @@ class Model:
     def __init__(self, *said: str) -> None:
         self.said, self.asked = list(said), list[Prompted]()
 
-    def complete(self, prompted: Prompted, hear: Any = None) -> Completion:
+    def complete(self, prompted: Prompted, emit: Any = None) -> Completion:
         self.asked.append(prompted)
         if not self.said:
             raise GeneratorError("no more")
@@ -772,7 +772,7 @@ def test_what_the_server_says_is_one_model_does_not_mark_its_own_work(ready: Rea
 
 def test_a_claim_is_not_even_shown_as_verified_while_its_model_writes(ready: Ready) -> None:
     answering, _, _ = ready(one_server("big", "big"), entailer=hosted_judge)
-    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    events = list(stream_events(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
     told = [event.claim.verdict.status for event in events if event.kind is EventKind.VERDICT and event.claim]
     assert told
     assert set(told) == {Status.UNCHECKED}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.questions.calculation.items import ITEMS, RATIOS, label_score, named_in
-from citewell.questions.parsing import Ask, kind_of, name_occurs, names_in
+from citewell.questions.parsing import QuestionKind, name_occurs, names_in, question_kind
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_every_formula_is_made_of_known_items() -> None:
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
-        ("How much did it cost?", Ask.NUMBER),
-        ("Why did sales fall?", Ask.WHY),
-        ("What drove the change in margin?", Ask.WHY),
-        ("Who signed the report?", Ask.WHO),
-        ("When does the lease end?", Ask.WHEN),
-        ("Which segment grew most?", Ask.WHICH),
-        ("Is the company profitable?", Ask.YES_NO),
-        ("Describe the warranty.", Ask.TEXT),
+        ("How much did it cost?", QuestionKind.NUMBER),
+        ("Why did sales fall?", QuestionKind.WHY),
+        ("What drove the change in margin?", QuestionKind.WHY),
+        ("Who signed the report?", QuestionKind.WHO),
+        ("When does the lease end?", QuestionKind.WHEN),
+        ("Which segment grew most?", QuestionKind.WHICH),
+        ("Is the company profitable?", QuestionKind.YES_NO),
+        ("Describe the warranty.", QuestionKind.TEXT),
     ],
 )
-def test_the_kind_of_a_question(question: str, kind: Ask) -> None:
-    assert kind_of(question) is kind
+def test_the_kind_of_a_question(question: str, kind: QuestionKind) -> None:
+    assert question_kind(question) is kind
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import KEY_MISSING, decrypt, fill_in, opened, set_apart
+from citewell.audit.bodies import KEY_MISSING, decrypt, fill_in, salted_texts, separate_personal_texts
 from citewell.audit.keys import FolderKeys
 from citewell.audit.personal import PUBLIC
 from citewell.core.errors import LogIntegrityError
@@ -45,7 +45,7 @@ def file_bytes(folder: Path) -> bytes:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(BODIES)
 def test_what_is_set_apart_comes_back(body: dict[str, object]) -> None:
-    sealed, texts = set_apart(body, SALT, blind)
+    sealed, texts = separate_personal_texts(body, SALT, blind)
     same = msgspec.json.decode(msgspec.json.encode(body))
     assert fill_in(sealed.decode(), SALT, texts) == same
 
@@ -63,27 +63,27 @@ def test_only_public_members_keep_their_words(body: dict[str, object]) -> None:
             return [text for item in value for text in texts_outside_public(item)]
         return []
 
-    sealed, _ = set_apart(body, SALT, blind)
+    sealed, _ = separate_personal_texts(body, SALT, blind)
     assert texts_outside_public(msgspec.json.decode(sealed)) == []
 
 
 def test_names_with_slashes_come_back() -> None:
     body = {"filters": {"a/b": "1", "a": {"b": "2"}, "~1": ["3"]}}
-    sealed, texts = set_apart(body, SALT, blind)
+    sealed, texts = separate_personal_texts(body, SALT, blind)
     assert fill_in(sealed.decode(), SALT, texts) == body
 
 
 def test_one_field_can_be_opened_and_the_others_stay_shut() -> None:
-    body, texts = set_apart({"question": "who?", "answer": "nobody"}, SALT, blind)
+    body, texts = separate_personal_texts({"question": "who?", "answer": "nobody"}, SALT, blind)
     sealed = msgspec.json.decode(body)
-    salt, text = opened(SALT, texts)["/question"]
+    salt, text = salted_texts(SALT, texts)["/question"]
     assert (text, sealed["question"]) == ("who?", {"sealed": salted_hash(salt, "who?")})
     assert sealed["answer"] != {"sealed": salted_hash(salt, "nobody")}
 
 
 def test_quotes_of_documents_are_public_and_quotes_without_a_place_are_not() -> None:
     def quote(**members: object) -> object:
-        sealed, _ = set_apart({"citations": [members]}, SALT, blind)
+        sealed, _ = separate_personal_texts({"citations": [members]}, SALT, blind)
         return msgspec.json.decode(sealed)["citations"][0]["quote"]
 
     assert quote(quote="words", start=3, document_version="v1") == "words"

@@ -15,7 +15,7 @@ from citewell.audit import SqliteLog
 from citewell.audit.bodies import KEY_MISSING
 from citewell.audit.issuing import issue
 from citewell.audit.receipt_check import check_receipt
-from citewell.audit.receipts import written
+from citewell.audit.receipts import receipt_bytes
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -38,4 +38,4 @@ def test_an_older_log_is_read_and_checked(version: str, tmp_path: Path) -> None:
     assert log.prove(2).size == 6
     receipt = issue(log, f"req_{1:024d}")
     assert receipt.answer["question"] == "question 1?"
-    assert check_receipt(written(receipt), key=published).origin
+    assert check_receipt(receipt_bytes(receipt), key=published).origin

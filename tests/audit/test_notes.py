@@ -11,7 +11,7 @@ import pytest
 
 from citewell.audit.keys import FolderKeys
 from citewell.audit.merkle import EMPTY, leaf_hash
-from citewell.audit.notes import Trusted, read_checkpoint, read_key, verify
+from citewell.audit.notes import TrustedKeys, read_checkpoint, read_key, verify
 from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import LogError, UsageError
 
@@ -47,7 +47,7 @@ def test_a_checkpoint_is_as_the_specification_says() -> None:
     assert lines[5:] == [""]
     found = read_checkpoint(text)
     assert (found.origin, found.size, found.root) == ("example.com/log", 42, ROOT)
-    assert Trusted(made.public_text()).fault(found) == ""
+    assert TrustedKeys(made.public_text()).fault(found) == ""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_checkpoint_is_as_the_specification_says() -> None:
 )
 def test_a_changed_checkpoint_does_not_count(change) -> None:  # type: ignore[no-untyped-def]
     made = signer()
-    assert Trusted(made.public_text()).fault(read_checkpoint(change(checkpoint(42, ROOT, made))))
+    assert TrustedKeys(made.public_text()).fault(read_checkpoint(change(checkpoint(42, ROOT, made))))
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_other_signatures_beside_ours_do_no_harm() -> None:
     cosigned = (
         checkpoint(42, ROOT, made) + "\u2014 witness.example " + base64.b64encode(b"x" * 76).decode() + "\n"
     )
-    assert Trusted(made.public_text()).fault(read_checkpoint(cosigned)) == ""
+    assert TrustedKeys(made.public_text()).fault(read_checkpoint(cosigned)) == ""
 
 
 def test_a_key_of_another_is_not_enough() -> None:
     other = Signer("example.com/log", b"\x08" * 32)
     found = read_checkpoint(checkpoint(42, ROOT, signer()))
-    assert "signed" in Trusted(other.public_text()).fault(found)
-    assert "not checked" in Trusted("").fault(found)
-    assert "not checked" in Trusted("nonsense").fault(found)
+    assert "signed" in TrustedKeys(other.public_text()).fault(found)
+    assert "not checked" in TrustedKeys("").fault(found)
+    assert "not checked" in TrustedKeys("nonsense").fault(found)
 
 
 def test_without_cryptography_nothing_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     made = signer()
-    trusted, found = Trusted(made.public_text()), read_checkpoint(checkpoint(42, ROOT, made))
+    trusted, found = TrustedKeys(made.public_text()), read_checkpoint(checkpoint(42, ROOT, made))
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     assert trusted.fault(found).startswith("signature not checked")
 

@@ -12,7 +12,7 @@ from benchmarks.audit_generator import real_record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.audit.bodies import SEALED, fill_in, set_apart
+from citewell.audit.bodies import SEALED, fill_in, separate_personal_texts
 from citewell.audit.personal import PUBLIC
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Conflict
@@ -57,7 +57,7 @@ def test_what_is_sealed_is_canonical_and_comes_back(
     number: int, support: float, page: int, text: str
 ) -> None:
     record = altered(number, support, page, text)
-    body, texts = set_apart(record, SALT, blind)
+    body, texts = separate_personal_texts(record, SALT, blind)
     assert body == rfc8785.dumps(msgspec.json.decode(body))
     back = msgspec.convert(fill_in(body.decode(), SALT, texts), AuditRecord)
     assert rfc8785.dumps(plain(back)) == rfc8785.dumps(plain(record))
@@ -74,7 +74,7 @@ def test_no_text_of_a_record_outside_the_public_list_is_left_readable_but_docume
         return []
 
     record = altered(1, 0.5, 3, "somebody's")
-    body, _ = set_apart(record, SALT, blind)
+    body, _ = separate_personal_texts(record, SALT, blind)
     cited = [citation for claim in record.claims for citation in claim.citations]
     assert left(msgspec.json.decode(body), False) == [one.quote for one in cited if one.start >= 0]
 
@@ -82,9 +82,9 @@ def test_no_text_of_a_record_outside_the_public_list_is_left_readable_but_docume
 def test_a_text_where_the_type_has_a_number_is_personal_too() -> None:
     """Record types are not enforced at construction."""
     record = msgspec.structs.replace(real_record(1), cost="somebody's words")
-    assert b"somebody" not in set_apart(record, SALT, blind)[0]
+    assert b"somebody" not in separate_personal_texts(record, SALT, blind)[0]
 
 
 def test_what_is_no_number_of_json_is_refused() -> None:
     with pytest.raises(ValueError, match="nan"):
-        set_apart(msgspec.structs.replace(real_record(1), cost=math.nan), SALT, blind)
+        separate_personal_texts(msgspec.structs.replace(real_record(1), cost=math.nan), SALT, blind)

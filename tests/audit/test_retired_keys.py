@@ -17,7 +17,7 @@ from citewell.audit.issuing import issue
 from citewell.audit.keys import FolderKeys
 from citewell.audit.notes import handover
 from citewell.audit.receipt_check import check_receipt
-from citewell.audit.receipts import written
+from citewell.audit.receipts import receipt_bytes
 from citewell.audit.signing import Signer
 from citewell.core.errors import LogIntegrityError
 from citewell.core.identity import canonical_json
@@ -193,7 +193,7 @@ def forged(tmp_path: Path, stolen: Signer, entries: int) -> bytes:
     log = SqliteLog(tmp_path / "forged" / FILE)
     for number in range(1, entries + 1):
         log.append(some_record(number))
-    return written(issue(log, f"req_{1:024d}"))
+    return receipt_bytes(issue(log, f"req_{1:024d}"))
 
 
 def test_a_retired_key_proves_no_receipt_beyond_its_retirement(rotated: Rotated, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_retired_key_proves_no_receipt_beyond_its_retirement(rotated: Rotated,
 def test_a_receipt_by_a_retired_key_says_what_that_leaves_open(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / FILE)
     log.append(some_record(1))
-    receipt = written(issue(log, f"req_{1:024d}"))
+    receipt = receipt_bytes(issue(log, f"req_{1:024d}"))
     kept = log.checkpoint()
     log.hand_over("yearly")
     report = check_receipt(receipt, key=log.published())
@@ -214,7 +214,7 @@ def test_a_receipt_by_a_retired_key_says_what_that_leaves_open(tmp_path: Path) -
     assert any("before its key was retired" in line for line in report.does_not_prove)
     settled = check_receipt(receipt, key=log.published(), outside=[kept])
     assert not any("retired" in line for line in settled.does_not_prove)
-    anew = check_receipt(written(issue(log, f"req_{1:024d}")), key=log.published())
+    anew = check_receipt(receipt_bytes(issue(log, f"req_{1:024d}")), key=log.published())
     assert anew.origin
     assert not any("retired" in line for line in anew.does_not_prove)
 

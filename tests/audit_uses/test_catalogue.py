@@ -18,7 +18,7 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Document
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.outcomes import IngestReport
-from citewell.documents.statements import Stated
+from citewell.documents.statements import DocumentStatements
 from citewell.knowledge.sealing import seal_ingest
 
 PAPERS = {
@@ -143,7 +143,7 @@ def test_what_is_kept_of_a_documents_statements_is_what_it_says(home: Path) -> N
     """The next ingest derives from it what is superseded, and seals that."""
     with SqliteEvidence(home / "evidence.sqlite") as evidence:
         body = evidence.derived("stated")["papers/leave.md"]
-    said = msgspec.msgpack.decode(body, type=Stated)
+    said = msgspec.msgpack.decode(body, type=DocumentStatements)
     forged = msgspec.msgpack.encode(msgspec.structs.replace(said, replaces=("Pay",)))
     where = "WHERE kind = 'stated' AND name = 'papers/leave.md'"
     change(home, f"UPDATE derived SET body = x'{forged.hex()}' {where}")
@@ -154,7 +154,7 @@ def test_what_is_kept_of_a_documents_statements_is_what_it_says(home: Path) -> N
 @pytest.mark.parametrize("forged", [{"replaces": ("Pay",), "release": "0"}, None])
 def test_what_another_release_kept_of_statements_is_read_anew(home: Path, forged: dict | None) -> None:  # type: ignore[type-arg]
     with SqliteEvidence(home / "evidence.sqlite") as evidence:
-        said = msgspec.msgpack.decode(evidence.derived("stated")["papers/leave.md"], type=Stated)
+        said = msgspec.msgpack.decode(evidence.derived("stated")["papers/leave.md"], type=DocumentStatements)
         body = msgspec.msgpack.encode(msgspec.structs.replace(said, **forged)) if forged else b"\x00"
         evidence.derive("stated", {"papers/leave.md": body})
     assert in_catalogue(check(home)) == []

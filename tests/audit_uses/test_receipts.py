@@ -17,7 +17,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.issuing import issue
 from citewell.audit.log import SqliteLog
 from citewell.audit.receipt_check import ReceiptReport, check_receipt
-from citewell.audit.receipts import Receipt, readable, source_of, written
+from citewell.audit.receipts import Receipt, readable_answer, receipt_bytes, source_uri
 from citewell.core.errors import UsageError
 from citewell.core.identity import canonical_json, hash_value
 
@@ -50,7 +50,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> SqliteLog:
 
 @pytest.fixture(scope="module")
 def receipt(log: SqliteLog) -> bytes:
-    return written(issue(log, request(3)))
+    return receipt_bytes(issue(log, request(3)))
 
 
 def request(number: int) -> str:
@@ -89,9 +89,9 @@ def test_another_key_is_a_finding(receipt: bytes, tmp_path: Path) -> None:
 def test_a_checkpoint_kept_outside_proves_origin(log: SqliteLog) -> None:
     kept = log.checkpoint()
     log.append(some_record(77, config_hash=hash_value(CONFIG)))
-    against = written(issue(log, request(2), checkpoint=kept))
+    against = receipt_bytes(issue(log, request(2), checkpoint=kept))
     assert check_receipt(against, outside=[kept]).origin
-    newest = written(issue(log, request(2)))
+    newest = receipt_bytes(issue(log, request(2)))
     report = check_receipt(newest, outside=[kept])
     assert not report.ok
     assert "ask for a receipt made against yours" in report.findings[0]
@@ -103,7 +103,7 @@ def test_a_file_of_many_checkpoints_proves_origin_by_the_one_that_fits(tmp_path:
     for number in (7, 8):
         log.append(some_record(number, config_hash=hash_value(CONFIG)))
         kept.append(log.checkpoint())
-    against = written(issue(log, request(2), checkpoint=kept[1]))
+    against = receipt_bytes(issue(log, request(2), checkpoint=kept[1]))
     assert check_receipt(against, outside=["\n".join(kept)]).origin
     assert "ask for a receipt" in check_receipt(against, outside=[kept[0] + kept[2]]).findings[0]
     assert "cannot be read" in check_receipt(against, outside=[kept[1] + "something"]).findings[0]
@@ -126,7 +126,7 @@ def test_another_configuration_sealed_in_between_does_not_hide_the_answers_own(t
     log = made(tmp_path / "between", 1)
     log.note(EntryKind.CONFIGURATION, {"config": {}, "config_hash": hash_value({}), "prompts": {}})
     log.append(some_record(8, config_hash=hash_value(CONFIG)))
-    value = json.loads(written(issue(log, request(8))))
+    value = json.loads(receipt_bytes(issue(log, request(8))))
     assert value["answer"]["thresholds"]["retrieval"] == {"relevance_threshold": 0.7}
     assert value["answer"]["prompts"] == {"p": "sha256:p"}
 
@@ -137,11 +137,11 @@ def test_what_was_left_out_of_a_receipt_is_told(log: SqliteLog, receipt: bytes) 
     def stripped(change: Any) -> ReceiptReport:
         value = msgspec.json.decode(receipt, type=Receipt)
         opened, configuration = change(dict(value.opened), value.configuration)
-        answer, annotations = readable(value.body, opened, configuration)
+        answer, annotations = readable_answer(value.body, opened, configuration)
         made = msgspec.structs.replace(
             value, opened=opened, configuration=configuration, answer=answer, annotations=annotations
         )
-        return check_receipt(written(made))
+        return check_receipt(receipt_bytes(made))
 
     def without_reason(opened: Any, configuration: Any) -> Any:
         del opened["/claims/0/verdict/reason"]
@@ -157,17 +157,17 @@ def test_what_was_left_out_of_a_receipt_is_told(log: SqliteLog, receipt: bytes) 
 
 
 def test_it_can_keep_the_texts_secret_or_show_the_user(log: SqliteLog) -> None:
-    secret = written(issue(log, request(1), hashes_only=True))
+    secret = receipt_bytes(issue(log, request(1), hashes_only=True))
     assert b"question 1?" not in secret
     report = check_receipt(secret)
     assert report.ok
     assert any("salted hashes" in line for line in report.does_not_prove)
-    assert b"alice" in written(issue(log, request(1), with_user=True))
+    assert b"alice" in receipt_bytes(issue(log, request(1), with_user=True))
 
 
 def test_documents_are_named_by_their_bytes() -> None:
     empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert source_of(empty) == "ni:///sha-256;47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+    assert source_uri(empty) == "ni:///sha-256;47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -234,7 +234,7 @@ def test_what_is_no_receipt(data: bytes) -> None:
 def test_a_receipt_made_for_a_log_of_ones_own_is_not_the_issuers(receipt: bytes, tmp_path: Path) -> None:
     """Anyone can make a log of one entry; that gives integrity, never origin."""
     forged = made(tmp_path, 3)
-    mine = written(issue(forged, request(3)))
+    mine = receipt_bytes(issue(forged, request(3)))
     assert check_receipt(mine).ok
     genuine = json.loads(receipt)["key"]
     assert not check_receipt(mine, key=genuine).ok

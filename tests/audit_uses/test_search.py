@@ -10,9 +10,9 @@ import pytest
 
 from citewell.audit.database import Database
 from citewell.audit.keys import Subject
-from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
-from citewell.audit.profiles import DAY, Axis, Facts, Profile, key_of, timestamp_of
-from citewell.audit.question import AuditQuery, keys_asked, profile_fits, refuse, span_of
+from citewell.audit.postings import Batch, FlaggedRecord, IndexedRecord, IndexPosition, Postings
+from citewell.audit.profiles import DAY, Axis, Facts, Profile, axis_key, timestamp_of
+from citewell.audit.question import AuditQuery, keys_asked, profile_fits, span_of, validate_query
 from citewell.audit.search import Finder
 from citewell.core.errors import UsageError
 
@@ -37,11 +37,11 @@ def newest(finder: Finder, query: AuditQuery, most: int = 1_000) -> list[tuple[i
     return [(one.time, one.seq) for one in islice(finder.each(query), most)]
 
 
-def some_records(count: int, seed: int) -> list[Indexed]:
+def some_records(count: int, seed: int) -> list[IndexedRecord]:
     """Clustered in time and unevenly spread over users, documents and profiles; times may repeat."""
     draw = random.Random(seed)
     times = sorted(START + draw.randrange(DAYS) * DAY + draw.randrange(50) * 1_000_000 for _ in range(count))
-    return [Indexed(seq=seq, facts=some_facts(time, draw)) for seq, time in enumerate(times, 1)]
+    return [IndexedRecord(seq=seq, facts=some_facts(time, draw)) for seq, time in enumerate(times, 1)]
 
 
 def some_facts(time: int, draw: random.Random) -> Facts:
@@ -65,7 +65,7 @@ def some_facts(time: int, draw: random.Random) -> Facts:
         (Axis.VERSION, document, f"v{draw.randrange(2)}"),
         (Axis.CHUNK, f"c{draw.randrange(40)}"),
     ]
-    return Facts(time=time, profile=profile, keys=tuple(key_of(axis, *rest) for axis, *rest in values))
+    return Facts(time=time, profile=profile, keys=tuple(axis_key(axis, *rest) for axis, *rest in values))
 
 
 def some_query(draw: random.Random) -> AuditQuery:
@@ -95,15 +95,17 @@ def some_query(draw: random.Random) -> AuditQuery:
     return AuditQuery(limit=draw.choice([1, 7, 50]), **asked)  # type: ignore[arg-type]
 
 
-def filled(database: Database, records: list[Indexed]) -> Postings:
+def filled(database: Database, records: list[IndexedRecord]) -> Postings:
     """Half added at once, the rest in batches as in use."""
     postings = Postings(database)
     half = len(records) // 2
-    postings.rebuild([Batch(records=tuple(records[:half]), flags=(), place=Place(seq=half, leaf="x"))])
+    postings.rebuild(
+        [Batch(records=tuple(records[:half]), flags=(), place=IndexPosition(seq=half, leaf="x"))]
+    )
     for start in range(half, len(records), 97):
         some = records[start : start + 97]
         assert postings.add(
-            Batch(records=tuple(some), flags=(), place=Place(seq=some[-1].seq)), after=some[0].seq - 1
+            Batch(records=tuple(some), flags=(), place=IndexPosition(seq=some[-1].seq)), after=some[0].seq - 1
         )
     return postings
 
@@ -156,17 +158,19 @@ def test_flags_are_found_once_they_are_there(database: Database) -> None:
     finder = Finder(postings, NAMES)
     assert newest(finder, AuditQuery(flag="wrong")) == []
     target = records[10]
-    flag = Flagged(key=key_of(Axis.FLAG, "wrong"), seq=target.seq, time=target.facts.time)
-    assert postings.add(Batch(records=(), flags=(flag, flag), place=Place(seq=51)), after=50)
+    flag = FlaggedRecord(key=axis_key(Axis.FLAG, "wrong"), seq=target.seq, time=target.facts.time)
+    assert postings.add(Batch(records=(), flags=(flag, flag), place=IndexPosition(seq=51)), after=50)
     assert newest(finder, AuditQuery(flag="wrong")) == [(target.facts.time, target.seq)]
 
 
 def test_only_the_first_of_two_writers_takes_a_batch_in(database: Database) -> None:
     postings = Postings(database)
-    batch = Batch(records=tuple(some_records(3, seed=2)), flags=(), place=Place(seq=3, leaf="sha256:l"))
+    batch = Batch(
+        records=tuple(some_records(3, seed=2)), flags=(), place=IndexPosition(seq=3, leaf="sha256:l")
+    )
     assert postings.add(batch, after=0)
     assert not postings.add(batch, after=0)
-    assert postings.place() == Place(seq=3, leaf="sha256:l")
+    assert postings.place() == IndexPosition(seq=3, leaf="sha256:l")
     assert len(newest(Finder(postings, NAMES), AuditQuery())) == 3
 
 
@@ -174,9 +178,9 @@ def test_a_page_that_fails_leaves_nothing_behind(database: Database) -> None:
     postings = Postings(database)
     twice = tuple(some_records(1, seed=3)) * 2
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
-        postings.add(Batch(records=twice, flags=(), place=Place(seq=1)), after=0)
+        postings.add(Batch(records=twice, flags=(), place=IndexPosition(seq=1)), after=0)
     assert postings.place().seq == 0
-    assert postings.add(Batch(records=twice[:1], flags=(), place=Place(seq=1)), after=0)
+    assert postings.add(Batch(records=twice[:1], flags=(), place=IndexPosition(seq=1)), after=0)
     assert len(newest(Finder(postings, NAMES), AuditQuery())) == 1
 
 
@@ -194,7 +198,7 @@ def test_a_page_that_fails_leaves_nothing_behind(database: Database) -> None:
 )
 def test_what_stands_for_nothing_is_refused(query: AuditQuery) -> None:
     with pytest.raises(UsageError):
-        refuse(query)
+        validate_query(query)
 
 
 def test_fields_narrow() -> None:

@@ -20,7 +20,7 @@ from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.receipt_check import check_receipt
-from citewell.audit.receipts import written
+from citewell.audit.receipts import receipt_bytes
 from citewell.audit.retention import expire
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.errors import UsageError
@@ -57,7 +57,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_contents_expire_and_their_proof_and_counts_stay(home: Home) -> None:
-    receipt = written(issue(home.log, f"req_{1:024d}"))
+    receipt = receipt_bytes(issue(home.log, f"req_{1:024d}"))
     before = home.queries.counts(AuditQuery(), by="day", of="status")
     outcome = expire(home.log, home.postings, {"answers": 30}, NOW)
     assert outcome.expired == {"answers": 5}
@@ -159,7 +159,7 @@ def test_a_person_is_forgotten_everywhere(home: Home, tmp_path: Path) -> None:
     stolen = SqliteLog(backup / "audit.sqlite", keys=home.log.keys, readonly=True)
     # An earlier copy knows of no erasure: its texts are there, but nothing decrypts them.
     assert stolen.record(f"req_{1:024d}").user_query == "[key missing]"
-    assert check_receipt(written(issue(home.log, f"req_{1:024d}"))).ok
+    assert check_receipt(receipt_bytes(issue(home.log, f"req_{1:024d}"))).ok
 
 
 def test_a_missing_key_is_not_told_as_an_erasure(home: Home) -> None:

@@ -29,7 +29,7 @@ from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer
 from citewell.verification.checking import Checked, Checker, nothing_to_check
 from citewell.verification.checking.citations import Library
-from citewell.verification.checking.judging import Judging, Work
+from citewell.verification.checking.judging import ClaimState, Judging
 from citewell.verification.verifier import Verifier
 
 NIKE = (
@@ -393,7 +393,7 @@ def test_a_quoted_cell_of_a_year_that_is_not_asked_is_no_exact_proof(
     claim = says(said, Quote(source="table", text=said))
     cited = tuple(judging.library.locate(quote) for quote in claim.quotes)
     assert [len(found.spans) for found in cited] == [2]
-    verdict = judging.exact(Work(drafted=claim, cited=cited))
+    verdict = judging.exact(ClaimState(drafted=claim, cited=cited))
     assert (verdict is not None and verdict.status is Status.VERIFIED) is exact
 
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from citewell.core.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Verdict
-from citewell.verification.checking.citations import Cited
-from citewell.verification.checking.judging import computed
+from citewell.verification.checking.citations import ResolvedCitation
+from citewell.verification.checking.judging import check_arithmetic
 
 YEARS = ["December 31, 2022", "December 31, 2021"]
 TEXT = "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"
@@ -29,22 +29,22 @@ def balance(pages) -> Passage:
     )
 
 
-def cite(passage: Passage, *values: str) -> list[Cited]:
+def cite(passage: Passage, *values: str) -> list[ResolvedCitation]:
     cells = [cell for row in passage.chunk.rows for cell in row.cells]
     base = passage.chunk.start_offset
     found = []
     for value in values:
         cell = next(c for c in cells if passage.chunk.content[c.start - base : c.end - base] == value)
         quote = Quote(source=passage.chunk.chunk_id, text=value, start=cell.start, end=cell.end)
-        found.append(Cited(quote=quote, passage=passage, spans=((cell.start, cell.end),)))
+        found.append(ResolvedCitation(quote=quote, passage=passage, spans=((cell.start, cell.end),)))
     return found
 
 
 def judge(
-    cited: list[Cited], text: str = TEXT, reasoning: str = REASONING, question: str = QUESTION
+    cited: list[ResolvedCitation], text: str = TEXT, reasoning: str = REASONING, question: str = QUESTION
 ) -> Verdict | None:
     claim = DraftClaim(text=text, start=0, end=len(text), kind=Kind.INFERENCE, reasoning=reasoning)
-    return computed(claim, cited, question)
+    return check_arithmetic(claim, cited, question)
 
 
 def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
@@ -139,7 +139,9 @@ def test_what_is_no_calculation_over_line_items_is_left_to_the_entailer(
 def test_a_quoted_statement_is_no_calculation(balance) -> None:
     claim = DraftClaim(text=TEXT, start=0, end=len(TEXT), kind=Kind.INFERENCE, reasoning=REASONING)
     assert (
-        computed(msgspec.structs.replace(claim, kind=Kind.CITED), cite(balance, "1,010", "700"), QUESTION)
+        check_arithmetic(
+            msgspec.structs.replace(claim, kind=Kind.CITED), cite(balance, "1,010", "700"), QUESTION
+        )
         is None
     )
 

@@ -10,8 +10,8 @@ from citewell.answering.verifying import verify
 from citewell.core.records import Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.verification.claims import PieceKind
-from citewell.verification.claims.phrases import ABSTENTIONS, kind_of
-from citewell.verification.claims.statements import states
+from citewell.verification.claims.phrases import ABSTENTIONS, piece_kind
+from citewell.verification.claims.statements import makes_statement
 
 FACTS = [
     "Here is the answer, Paris.",
@@ -114,12 +114,12 @@ NO_FACTS = [
 
 @pytest.mark.parametrize("sentence", FACTS)
 def test_what_states_a_fact_is_a_claim(sentence: str) -> None:
-    assert kind_of(sentence) is None
+    assert piece_kind(sentence) is None
 
 
 @pytest.mark.parametrize(("sentence", "kind"), NO_FACTS)
 def test_what_states_nothing_is_named(sentence: str, kind: PieceKind) -> None:
-    assert kind_of(sentence) is kind
+    assert piece_kind(sentence) is kind
 
 
 def test_no_fact_passes_unread_beside_a_verified_claim() -> None:
@@ -140,13 +140,13 @@ def test_no_fact_passes_unread_beside_a_verified_claim() -> None:
     "words", ["the ", "the provided ", "I cannot answer, ", "is not found in the ", "thanks "]
 )
 def test_a_hostile_sentence_is_read_at_once(words: str) -> None:
-    assert kind_of("No source" + words * 3_000) is None
+    assert piece_kind("No source" + words * 3_000) is None
 
 
 @pytest.mark.parametrize("text", ["x" + " " * 20_000 + "x", "sorry, but" + " " * 20_000 + "x"])
 def test_white_space_without_end_takes_no_time(text: str) -> None:
     began = time.process_time()
-    kind_of(text)
+    piece_kind(text)
     assert time.process_time() - began < 1
 
 
@@ -164,11 +164,11 @@ def test_white_space_without_end_takes_no_time(text: str) -> None:
     ],
 )
 def test_common_talk_is_no_claim(sentence: str) -> None:
-    assert kind_of(sentence) is PieceKind.META
+    assert piece_kind(sentence) is PieceKind.META
 
 
 def test_a_verb_in_capitals_is_a_verb() -> None:
-    assert kind_of("There is no information on Acme and ACME IS BANKRUPT.") is None
+    assert piece_kind("There is no information on Acme and ACME IS BANKRUPT.") is None
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_verb_in_capitals_is_a_verb() -> None:
     ],
 )
 def test_a_title_states_something_where_a_fact_stands_in_it(title: str, stating: bool) -> None:
-    assert states(title) is stating
+    assert makes_statement(title) is stating
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,4 @@ def test_a_title_states_something_where_a_fact_stands_in_it(title: str, stating:
     ],
 )
 def test_a_fact_in_the_form_of_a_title_is_no_heading(title: str) -> None:
-    assert states(title)
+    assert makes_statement(title)

@@ -14,11 +14,11 @@ from threading import Thread
 import pytest
 
 import citewell
-from citewell.cli.ingest import told
+from citewell.cli.ingest import progress_line
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_file
 from citewell.core.weights import read_card
-from citewell.documents.outcomes import Step
+from citewell.documents.outcomes import IngestProgress
 from citewell.knowledge.home import KnowledgeBase
 
 
@@ -422,7 +422,9 @@ def test_documents_shows_of_a_mail_its_fields_its_thread_and_what_was_left_out(r
 
 
 def test_the_progress_of_an_ingest_names_the_file_the_rate_and_what_is_left() -> None:
-    step = Step(path="in/handbook.pdf", files=2, of=8, pages=120, chunks=900, elapsed_s=80.0, left_s=180.0)
-    assert told(step) == "2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf"
-    first = Step(path="in/a.md", files=0, of=8, pages=0, chunks=0, elapsed_s=0.1, left_s=None)
-    assert told(first) == "0/8 files, 0 chunks: a.md"
+    step = IngestProgress(
+        path="in/handbook.pdf", files=2, of=8, pages=120, chunks=900, elapsed_s=80.0, left_s=180.0
+    )
+    assert progress_line(step) == "2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf"
+    first = IngestProgress(path="in/a.md", files=0, of=8, pages=0, chunks=0, elapsed_s=0.1, left_s=None)
+    assert progress_line(first) == "0/8 files, 0 chunks: a.md"

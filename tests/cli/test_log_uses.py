@@ -64,12 +64,12 @@ def test_a_receipt_is_checked_by_a_stranger(run, home, asked, tmp_path) -> None:
 
 def test_an_answer_gives_its_own_receipt(home) -> None:  # type: ignore[no-untyped-def]
     from citewell.audit.receipt_check import check_receipt
-    from citewell.audit.receipts import written
+    from citewell.audit.receipts import receipt_bytes
     from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         answer = kb.ask("When was Nike founded?", user="carol")
-        assert check_receipt(written(answer.receipt())).ok
+        assert check_receipt(receipt_bytes(answer.receipt())).ok
 
 
 def test_replay_comes_out_the_same(run, home, asked) -> None:  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ import pytest
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
 from citewell.audit.merkle import verify_consistency
-from citewell.audit.notes import Trusted, read_checkpoint, read_key
+from citewell.audit.notes import TrustedKeys, read_checkpoint, read_key
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_the_checkpoint_command_prints_the_note_alone(run, small: Path) -> None:
     assert result.exit_code == 0
     found = read_checkpoint(result.stdout)
     assert found.size == 3
-    assert Trusted((small / "keys" / "signing.pub").read_text()).fault(found) == ""
+    assert TrustedKeys((small / "keys" / "signing.pub").read_text()).fault(found) == ""
 
 
 def test_check_compares_with_a_kept_checkpoint_and_a_published_key(  # type: ignore[no-untyped-def]

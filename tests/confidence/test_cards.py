@@ -16,12 +16,12 @@ from citewell.verification.confidence.cards import (
     FORMAT,
     Card,
     Corpus,
-    Today,
+    CurrentSetup,
+    check_card,
     conduct_of,
     corpus_of,
     laid_over,
     read_card,
-    state_of,
     write_card,
 )
 
@@ -50,8 +50,8 @@ def card(**changes: object) -> Card:
     return msgspec.structs.replace(made, **changes)
 
 
-def today(**changes: object) -> Today:
-    now = Today(
+def today(**changes: object) -> CurrentSetup:
+    now = CurrentSetup(
         makers={"entailer": ENTAILER, "ranker": Maker(name="ranker", hash="sha256:r")},
         prompts={"draft": "sha256:p", "other": "sha256:o"},
         corpus=CORPUS,
@@ -108,7 +108,7 @@ def test_a_cards_values_are_laid_over_the_configuration() -> None:
 
 def test_nothing_changed_is_fresh_even_for_the_configuration_the_card_is_laid_over() -> None:
     used = laid_over(Config(confidence=Confidence(card="card.json")), card().settings)
-    found = state_of(card(), "card.json", today(config=conduct_of(used)))
+    found = check_card(card(), "card.json", today(config=conduct_of(used)))
     assert (found.state, found.reasons, found.note) == ("fresh", (), "")
 
 
@@ -123,10 +123,10 @@ def test_nothing_changed_is_fresh_even_for_the_configuration_the_card_is_laid_ov
         (today(config=conduct_of(Config(retrieval=Retrieval(pool=10)))), "settings changed: retrieval"),
     ],
 )
-def test_a_changed_model_prompt_corpus_or_setting_makes_it_stale(now: Today, reason: str) -> None:
+def test_a_changed_model_prompt_corpus_or_setting_makes_it_stale(now: CurrentSetup, reason: str) -> None:
     import re
 
-    found = state_of(card(), "card.json", now)
+    found = check_card(card(), "card.json", now)
     assert found.state == "stale"
     assert re.search(reason, "; ".join(found.reasons))
     assert found.note.startswith("the calibration card in use is stale")
@@ -134,16 +134,16 @@ def test_a_changed_model_prompt_corpus_or_setting_makes_it_stale(now: Today, rea
 
 def test_the_order_of_documents_and_the_index_version_do_not_matter() -> None:
     other = corpus_of("ix.9", [("b.md", "sha256:2"), ("a.md", "sha256:1")])
-    assert state_of(card(), "c", today(corpus=other)).state == "fresh"
+    assert check_card(card(), "c", today(corpus=other)).state == "fresh"
     assert isinstance(other, Corpus)
 
 
 def test_what_a_card_does_not_name_cannot_make_it_stale() -> None:
     small = card(prompts={}, corpus=None, config=conduct_of(CONFIG, ("verification",)))
     now = today(corpus=None, prompts={}, config=conduct_of(Config(retrieval=Retrieval(pool=10))))
-    assert state_of(small, "c", now).state == "fresh"
+    assert check_card(small, "c", now).state == "fresh"
     changed = Config(verification=Verification(contradiction_threshold=0.4))
-    assert state_of(small, "c", today(config=conduct_of(changed))).reasons == (
+    assert check_card(small, "c", today(config=conduct_of(changed))).reasons == (
         "settings changed: verification",
     )
 

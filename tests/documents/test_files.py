@@ -13,7 +13,7 @@ import pytest
 from citewell.core.errors import LimitError, UnreadableError, UsageError
 from citewell.core.identity import hash_bytes
 from citewell.documents import files
-from citewell.documents.files import FileFailure, SourceFile, hash_of, read_file, walk
+from citewell.documents.files import FileFailure, SourceFile, hash_contents, read_file, walk
 
 
 @pytest.fixture
@@ -190,10 +190,10 @@ def test_a_file_over_the_bound_is_not_read(library: Path) -> None:
 def test_a_hash_is_of_the_bytes_that_are_read_and_bounded_like_them(library: Path) -> None:
     (library / "b.txt").write_bytes(b"x" * 3_000_000)
     data = read_file(library / "b.txt", max_bytes=3_000_000)
-    assert hash_of(library / "b.txt", max_bytes=3_000_000) == hash_bytes(data)
+    assert hash_contents(library / "b.txt", max_bytes=3_000_000) == hash_bytes(data)
     os.truncate(library / "b.txt", 1 << 40)  # would take a day to read
     with pytest.raises(LimitError):
-        hash_of(library / "b.txt", max_bytes=1 << 20)
+        hash_contents(library / "b.txt", max_bytes=1 << 20)
 
 
 def test_a_pipe_that_took_a_file_s_place_is_not_waited_for(
@@ -201,7 +201,7 @@ def test_a_pipe_that_took_a_file_s_place_is_not_waited_for(
 ) -> None:
     os.mkfifo(library / "pipe")
     monkeypatch.setattr(files, "_problem", lambda path, mode: None)
-    for reading in (read_file, hash_of):
+    for reading in (read_file, hash_contents):
         with pytest.raises(UnreadableError, match="not a regular file"):
             reading(library / "pipe", max_bytes=100)
 
@@ -229,7 +229,7 @@ def test_a_name_that_shows_as_another_is_no_id(library: Path) -> None:
 
 def _read(found: SourceFile) -> bytes:
     data = read_file(found.path, max_bytes=100, root=found.root)
-    assert hash_of(found.path, max_bytes=100, root=found.root) == hash_bytes(data)
+    assert hash_contents(found.path, max_bytes=100, root=found.root) == hash_bytes(data)
     return data
 
 

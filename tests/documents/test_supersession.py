@@ -10,8 +10,8 @@ from citewell.core.config import Sources
 from citewell.core.records import Document, Standing, Supersession
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.reading import read_bytes
-from citewell.documents.statements import stated
-from citewell.documents.supersession import give, resolve, speaks_for
+from citewell.documents.statements import read_statements
+from citewell.documents.supersession import declare_replacement, resolve, speaks_for
 
 LEASE = """# Lease Agreement, 12 Mill Lane
 
@@ -46,7 +46,9 @@ def found(
     documents: dict[str, Document], given: list[tuple[str, str]] | None = None
 ) -> tuple[dict[str, tuple[Standing, str, str]], list[str]]:
     """What is finally superseded: its words -> why, from when, by what; and the notes."""
-    all_, notes = resolve([stated(one) for one in documents.values()], given or [], documents.__getitem__)
+    all_, notes = resolve(
+        [read_statements(one) for one in documents.values()], given or [], documents.__getitem__
+    )
     told = {
         _words(documents, one): (one.standing, one.from_date, one.by)
         for one in all_
@@ -226,5 +228,5 @@ def test_a_document_speaks_for_its_own_source_or_a_lower_rank_or_as_a_person_sai
         standing=Standing.DELETED, what=what, what_version="v1", start=0, end=9, by=by, by_version="v2"
     )
     with SqliteEvidence(tmp_path / "evidence.sqlite") as evidence:
-        give(evidence, "uploads/paired.md", ["papers/lease.md"])
+        declare_replacement(evidence, "uploads/paired.md", ["papers/lease.md"])
         assert speaks_for(evidence, Sources(ranks=ranks).rank)(said) is counts

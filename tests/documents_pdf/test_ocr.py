@@ -32,7 +32,7 @@ from citewell.core.records import (
     Status,
     read_by_ocr,
 )
-from citewell.core.vocabulary import state_of
+from citewell.core.vocabulary import display_state
 from citewell.documents import ocr
 from citewell.documents.chunking import chunk_document
 from citewell.documents.drawing import draw_page
@@ -190,7 +190,7 @@ def test_a_quote_read_by_ocr_is_never_verbatim_without_saying_so(
     told = read_by_ocr(least)
     assert bool(told) == by_ocr
     assert (citation.ocr, told in claim.verdict.reason) == (told, True)
-    for shown in (state_of(claim).words, state(claim), claim.verdict.reason):
+    for shown in (display_state(claim).words, state(claim), claim.verdict.reason):
         assert ("read by OCR (confidence ." in shown) == by_ocr
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document
-from citewell.documents.pdf.glyphs import PageWords, Word
+from citewell.documents.pdf.glyphs import PageWords, PdfWord
 from citewell.documents.pdf.layout import read_lines
 from citewell.documents.pdf.writing import Size, write
 
@@ -197,8 +197,10 @@ def test_marks_of_several_characters_do_not_join_the_figure(
 def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:
     """The text as a whole is NFC, and the rectangles of what follows stay in place."""
 
-    def word(text: str, x0: float, x1: float, base: float, *, spaced: bool = True, size: float = 10) -> Word:
-        return Word(text, x0, x1, base, size, False, False, spaced, 0)
+    def word(
+        text: str, x0: float, x1: float, base: float, *, spaced: bool = True, size: float = 10
+    ) -> PdfWord:
+        return PdfWord(text, x0, x1, base, size, False, False, spaced, 0)
 
     words = [
         word("The", 50, 66, 700),

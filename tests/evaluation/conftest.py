@@ -22,7 +22,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.evaluation.judging import Judged, Observed
+from citewell.evaluation.judging import JudgedCase, ObservedAnswer
 from citewell.verification.verifier import Verifier
 
 MAKER = Maker(name="by hand")
@@ -80,14 +80,14 @@ def claim(text: str, *citations: Citation, status: Status = Status.VERIFIED, **c
     return Claim(**(given | changes))
 
 
-def observed(*claims: Claim, **changes: Any) -> Observed:
+def observed(*claims: Claim, **changes: Any) -> ObservedAnswer:
     given = {"text": " ".join(one.text for one in claims), "claims": claims, "passages": (), "answered": True}
-    return Observed(**(given | changes))
+    return ObservedAnswer(**(given | changes))
 
 
-def judged(case: Case | None = None, seen: Observed | None = None, **changes: Any) -> Judged:
+def judged(case: Case | None = None, seen: ObservedAnswer | None = None, **changes: Any) -> JudgedCase:
     given = {"case": case or Case(id="1", question="q?"), "observed": seen or observed()}
-    return Judged(**(given | changes))
+    return JudgedCase(**(given | changes))
 
 
 class Scripted:

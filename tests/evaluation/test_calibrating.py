@@ -18,13 +18,13 @@ from citewell.cli import app
 from citewell.core.config import Config, Verification
 from citewell.core.errors import ConfigError
 from citewell.core.records import AuditRecord, Proof
-from citewell.evaluation.calibration.calibrating import Evidence, calibrate
-from citewell.evaluation.calibration.promises import scored_claims, units_of
+from citewell.evaluation.calibration.calibrating import CalibrationData, calibrate
+from citewell.evaluation.calibration.promises import promise_units, scored_claims
 from citewell.evaluation.cases import load_cases, load_labelled
 from citewell.evaluation.results import read_run
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer
-from citewell.verification.confidence.cards import Outcome, read_card, write_card
+from citewell.verification.confidence.cards import PromiseOutcome, read_card, write_card
 
 STALE = "the calibration card in use is stale"
 
@@ -77,8 +77,8 @@ def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path)
     path.write_text("\n".join(map(json.dumps, lines)))
     scored, unscored = scored_claims(load_labelled(path), FakeEntailer(), Verification())
     assert unscored == 1
-    assert [unit.scores for unit in units_of(scored, Proof.VERBATIM)] == [(1.0,)]
-    entailed = units_of(scored, Proof.ENTAILED)
+    assert [unit.scores for unit in promise_units(scored, Proof.VERBATIM)] == [(1.0,)]
+    entailed = promise_units(scored, Proof.ENTAILED)
     assert [unit.right for unit in entailed] == [(True,), (False,)]
     assert entailed[0].scores[0] > 0.5 > entailed[1].scores[0]
 
@@ -92,7 +92,7 @@ def test_a_unit_is_a_group_of_one_file_or_a_row_without_one(tmp_path: Path) -> N
         (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
         rows += load_labelled(tmp_path / name)
     scored, _ = scored_claims(rows, FakeEntailer(), Verification())
-    assert sorted(len(unit.right) for unit in units_of(scored, Proof.VERBATIM)) == [1, 1, 2, 2, 2, 2]
+    assert sorted(len(unit.right) for unit in promise_units(scored, Proof.VERBATIM)) == [1, 1, 2, 2, 2, 2]
 
 
 @pytest.mark.usefixtures("fake")
@@ -133,7 +133,7 @@ def test_pairs_set_the_support_threshold_and_nothing_else(home: Path, tmp_path: 
     assert result.exit_code == 0, result.output
     card = read_card(out)
     rows = {made.name: made for made in card.promises}
-    assert rows["entailed"].outcome is Outcome.HOLDS
+    assert rows["entailed"].outcome is PromiseOutcome.HOLDS
     assert (rows["entailed"].shown, rows["entailed"].errors, rows["entailed"].n) == (70, 0, 100)
     assert set(card.settings) == {"verification.support_threshold"}
     assert set(card.makers) == {"entailer", "verifier"}
@@ -211,9 +211,9 @@ def test_borders_are_tried_on_the_claims_that_will_be_shown(
     cases.write_text(json.dumps({"id": "1", "question": "What did the harbour cost?", "abstain": "nowhere"}))
     configured = Config(verification=Verification(support_threshold=0.8))
     with citewell.open(home, config=configured) as kb:
-        calibrate(kb, Evidence(cases=load_cases(cases)))
+        calibrate(kb, CalibrationData(cases=load_cases(cases)))
         claims = load_labelled(pairs_file(tmp_path / "p.jsonl", 70, 30))
-        card = calibrate(kb, Evidence(cases=load_cases(cases), claims=tuple(claims)))
+        card = calibrate(kb, CalibrationData(cases=load_cases(cases), claims=tuple(claims)))
     assert tried == [0.8, card.settings["verification.support_threshold"]]
     assert tried[1] != 0.8
 
@@ -230,11 +230,11 @@ def test_a_case_pasted_sixty_times_is_one_unit(home: Path, tmp_path: Path) -> No
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     with citewell.open(home) as kb:
-        card = calibrate(kb, Evidence(cases=load_cases(path)))
+        card = calibrate(kb, CalibrationData(cases=load_cases(path)))
     rows = {made.name: made for made in card.promises}
     assert "60 cases were repeats: one question, asked with the same groups, is one unit" in card.notes
     assert {name: rows[name].outcome for name in ("relevance", "answer", "partial")} == dict.fromkeys(
-        ("relevance", "answer", "partial"), Outcome.TOO_SMALL
+        ("relevance", "answer", "partial"), PromiseOutcome.TOO_SMALL
     )
     assert max(rows[name].n for name in ("relevance", "answer", "partial")) <= 3
 
@@ -249,7 +249,7 @@ def test_a_claim_pasted_is_one_unit_and_labels_that_differ_are_an_error(home: Pa
     result = run("--home", home, "calibrate", path, "--out", tmp_path / "card.json")
     card = read_card(tmp_path / "card.json")
     entailed = next(made for made in card.promises if made.name == "entailed")
-    assert (result.exit_code, entailed.outcome) == (3, Outcome.TOO_SMALL)
+    assert (result.exit_code, entailed.outcome) == (3, PromiseOutcome.TOO_SMALL)
     assert entailed.n == 1  # the first ten are one group
     assert entailed.errors == 1
     assert "90 labelled claims were repeats" in result.stderr
@@ -299,12 +299,12 @@ def test_cases_make_a_card_for_the_whole_pass_that_new_documents_make_stale(tmp_
         "answer",
         "partial",
     }
-    assert all(m.outcome in (Outcome.TOO_SMALL, Outcome.NOT_MEASURED) for m in card.promises)
+    assert all(m.outcome in (PromiseOutcome.TOO_SMALL, PromiseOutcome.NOT_MEASURED) for m in card.promises)
     rows = {made.name: made for made in card.promises}
     # The one chunk is evidence for the first question, not for the second; the first answer is right.
     assert (rows["relevance"].n, rows["answer"].n, rows["answer"].errors) == (1, 1, 0)
     # That an answer is right does not say that its claims are supported, nor the reverse.
-    assert rows["entailed"].outcome is rows["verbatim"].outcome is Outcome.NOT_MEASURED
+    assert rows["entailed"].outcome is rows["verbatim"].outcome is PromiseOutcome.NOT_MEASURED
     assert "cases say which answers are right, not which claims are supported" in result.output
     with citewell.open(home) as kb:
         assert kb.audit.queries.counts(citewell_query()).total == before  # nothing was asked on record

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from citewell.core.records import Failure, Measure, Status
-from citewell.evaluation.judging import ClaimSupport, Judged
+from citewell.evaluation.judging import ClaimSupport, JudgedCase
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.running import summed
 from citewell.evaluation.support import judge
@@ -18,12 +18,12 @@ from .conftest import Scripted, broken, citation, claim, judged, observed, passa
 A, B, C = passage("alpha"), passage("beta", start=10), passage("gamma", start=20)
 
 
-def value(name: str, *cases: Judged) -> tuple[float | None, int, int]:
+def value(name: str, *cases: JudgedCase) -> tuple[float | None, int, int]:
     result = summed(BY_NAME[name], [BY_NAME[name].of(case) for case in cases], "by hand")
     return result.value, result.n, result.unscored
 
 
-def answer(*support: ClaimSupport) -> Judged:
+def answer(*support: ClaimSupport) -> JudgedCase:
     return judged(support=support)
 
 

@@ -13,10 +13,10 @@ from citewell.core.errors import UsageError
 from citewell.core.records import Stage
 from citewell.evaluation.comparing import Comparison, Difference, compare
 from citewell.evaluation.gating import GateReport, check, load_rules
-from citewell.evaluation.results import CaseTiming, Key, Outcome, Result, Run, Score, Timings
+from citewell.evaluation.results import CaseOutcome, CaseTiming, MeasureResult, Run, RunKey, Score, Timings
 
 
-def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> Outcome:
+def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> CaseOutcome:
     points = () if right is None else ((float(right),),)
     scores = {
         "right_outcome": Score(points=points),
@@ -31,11 +31,11 @@ def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any
         "decision": "ANSWER" if answered else "ABSTAIN",
         "scores": scores,
     }
-    return Outcome(**(given | changes))
+    return CaseOutcome(**(given | changes))
 
 
-def run(*outcomes: Outcome, **changes: Any) -> Run:
-    given = {"key": Key(cases="sha256:c", model="m/1"), "cases": outcomes}
+def run(*outcomes: CaseOutcome, **changes: Any) -> Run:
+    given = {"key": RunKey(cases="sha256:c", model="m/1"), "cases": outcomes}
     return Run(**(given | changes))
 
 
@@ -114,9 +114,9 @@ def test_a_run_that_takes_longer_is_said_to_be_worse_by_the_clock() -> None:
 
 
 def test_what_differs_between_the_runs_is_named() -> None:
-    other = run(key=Key(cases="sha256:c", model="m/2"))
+    other = run(key=RunKey(cases="sha256:c", model="m/2"))
     assert compare(run(), other).changed == {"model": ("m/1", "m/2")}
-    judged = run(key=Key(cases="sha256:c", model="m/1", judge="verifier sha256:j"))
+    judged = run(key=RunKey(cases="sha256:c", model="m/1", judge="verifier sha256:j"))
     assert compare(run(), judged).changed == {"judge": ("", "verifier sha256:j")}
     noted = msgspec.structs.replace(run(), notes=("the card is stale",))
     assert compare(run(), noted).changed == {"notes": ("", "the card is stale")}
@@ -126,12 +126,12 @@ def test_what_differs_between_the_runs_is_named() -> None:
 
 MEASURED = run(
     measures=(
-        Result(name="alce_recall", value=0.9, n=40, low=0.8, high=0.97),
-        Result(name="wrongly_answered", value=0.05, n=20, unscored=1, low=0.0, high=0.15),
-        Result(name="nDCG@10", value=None, n=0, unscored=4),
-        Result(name="f1", value=0.5, n=1),
-        Result(name="alce_precision", value=1.0, n=1, unscored=99),
-        Result(name="exact_match", value=1.0, n=90, unscored=10),
+        MeasureResult(name="alce_recall", value=0.9, n=40, low=0.8, high=0.97),
+        MeasureResult(name="wrongly_answered", value=0.05, n=20, unscored=1, low=0.0, high=0.15),
+        MeasureResult(name="nDCG@10", value=None, n=0, unscored=4),
+        MeasureResult(name="f1", value=0.5, n=1),
+        MeasureResult(name="alce_precision", value=1.0, n=1, unscored=99),
+        MeasureResult(name="exact_match", value=1.0, n=90, unscored=10),
     )
 )
 
@@ -231,12 +231,12 @@ def test_what_the_rule_lets_fail_may_be_unscored_too(tmp_path: Path) -> None:
     """A failed case is unscored in every measure: allowing two of ten need not be repeated for each."""
     failed = (outcome("f1", None, error="boom"), outcome("f2", None, error="boom"))
     answered = tuple(outcome(str(number), True) for number in range(8))
-    measures = (Result(name="alce_recall", value=1.0, n=8, unscored=2),)
+    measures = (MeasureResult(name="alce_recall", value=1.0, n=8, unscored=2),)
     path = tmp_path / "thresholds.toml"
     path.write_text("[[rule]]\nfailed = 2\n[rule.measures]\nalce_recall = { min = 0.9 }\n")
     some = msgspec.structs.replace(MEASURED, cases=(*answered, *failed), measures=measures)
     assert check(some, load_rules(path)).ok
-    more = (Result(name="alce_recall", value=1.0, n=7, unscored=3),)
+    more = (MeasureResult(name="alce_recall", value=1.0, n=7, unscored=3),)
     assert not check(msgspec.structs.replace(some, measures=more), load_rules(path)).ok
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 from citewell.evaluation import judging
-from citewell.evaluation.judging import Judged
+from citewell.evaluation.judging import JudgedCase
 from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.decisions import (
     aurc,
@@ -30,7 +30,7 @@ UNANSWERABLE = Case(id="3", question="q?", abstain="nowhere said")
 UNLABELLED = Case(id="4", question="q?")
 
 
-def value(name: str, *cases: Judged) -> tuple[float | None, int, int]:
+def value(name: str, *cases: JudgedCase) -> tuple[float | None, int, int]:
     result = summed(BY_NAME[name], [BY_NAME[name].of(case) for case in cases], "by hand")
     return result.value, result.n, result.unscored
 
@@ -49,7 +49,7 @@ def test_a_measure_prints_as_its_name_and_names_are_unique() -> None:
 # --- retrieval --------------------------------------------------------------------------------------
 
 
-def ranked(*hits: bool, unfound: int = 0) -> Judged:
+def ranked(*hits: bool, unfound: int = 0) -> JudgedCase:
     return judged(SPANNED, hits=hits, unfound=unfound)
 
 
@@ -167,7 +167,9 @@ def test_numbers_are_not_asked_for_where_none_is_expected() -> None:
 # --- abstention -------------------------------------------------------------------------------------
 
 
-def outcome(case: Case, answered: bool, right: bool | None = None, overall: float | None = None) -> Judged:
+def outcome(
+    case: Case, answered: bool, right: bool | None = None, overall: float | None = None
+) -> JudgedCase:
     return judged(case, observed(answered=answered, overall=overall), right=right, why="by hand")
 
 
@@ -263,7 +265,7 @@ def test_effort_is_measured_where_somebody_counted() -> None:
 
 
 def test_drafts_of_which_a_part_could_not_be_compared_are_unscored() -> None:
-    def agreeing(said: bool | None) -> Judged:
+    def agreeing(said: bool | None) -> JudgedCase:
         entailer = Scripted(lambda premise, text: True if text == "a" else said)
         found = measure_consistency([["a", "b"], ["a"]], entailer)
         none = Measure(value=None, n=0)

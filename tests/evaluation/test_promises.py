@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from citewell.evaluation.calibration.promises import (
     GRID,
+    PromiseSpec,
     Unit,
-    Wanted,
     distinct,
     kept,
     passed_promise,
@@ -22,11 +22,11 @@ from citewell.evaluation.calibration.promises import (
     upper_bound,
 )
 from citewell.evaluation.cases import LabelledClaim
-from citewell.verification.confidence.cards import Outcome, Promise
+from citewell.verification.confidence.cards import Promise, PromiseOutcome
 
 
-def wanted(**options: object) -> Wanted:
-    return Wanted(name="entailed", says="says", unit="unit", **options)  # type: ignore[arg-type]
+def wanted(**options: object) -> PromiseSpec:
+    return PromiseSpec(name="entailed", says="says", unit="unit", **options)  # type: ignore[arg-type]
 
 
 def shown(units: list[Unit], **options: object) -> Promise:
@@ -41,16 +41,16 @@ def test_with_no_error_59_units_are_needed_with_one_93() -> None:
 
 
 def test_a_promise_is_made_with_59_right_units_and_not_with_58() -> None:
-    assert shown([unit(1.0, True)] * 59).outcome is Outcome.HOLDS
+    assert shown([unit(1.0, True)] * 59).outcome is PromiseOutcome.HOLDS
     short = shown([unit(1.0, True)] * 58)
-    assert short.outcome is Outcome.TOO_SMALL
+    assert short.outcome is PromiseOutcome.TOO_SMALL
     assert "59 without an error are needed" in short.note
 
 
 def test_a_promise_is_made_with_one_error_in_93_and_not_in_92() -> None:
-    assert shown([unit(1.0, True)] * 92 + [unit(1.0, False)]).outcome is Outcome.HOLDS
+    assert shown([unit(1.0, True)] * 92 + [unit(1.0, False)]).outcome is PromiseOutcome.HOLDS
     short = shown([unit(1.0, True)] * 91 + [unit(1.0, False)])
-    assert short.outcome is Outcome.TOO_SMALL
+    assert short.outcome is PromiseOutcome.TOO_SMALL
     assert "93 are needed with that many errors" in short.note
     assert short.bound is not None
     assert short.bound > 0.05
@@ -58,14 +58,14 @@ def test_a_promise_is_made_with_one_error_in_93_and_not_in_92() -> None:
 
 def test_nothing_labelled_is_not_measured() -> None:
     found = shown([])
-    assert found.outcome is Outcome.NOT_MEASURED
+    assert found.outcome is PromiseOutcome.NOT_MEASURED
     assert (found.rate, found.bound, found.coverage) == (None, None, None)
 
 
 def test_scores_that_say_nothing_do_not_separate_and_the_threshold_stays() -> None:
     draw = random.Random(1)
     found = shown([unit(draw.random(), draw.random() < 0.7) for _ in range(400)])
-    assert found.outcome is Outcome.DOES_NOT_SEPARATE
+    assert found.outcome is PromiseOutcome.DOES_NOT_SEPARATE
     assert found.threshold == 0.5
     assert found.bound is not None
     assert found.bound > 0.2
@@ -74,7 +74,7 @@ def test_scores_that_say_nothing_do_not_separate_and_the_threshold_stays() -> No
 def test_the_lowest_threshold_that_keeps_the_promise_is_taken() -> None:
     units = [unit(0.9, True)] * 100 + [unit(0.7, True)] * 100 + [unit(0.55, False)] * 100
     found = shown(units)
-    assert found.outcome is Outcome.HOLDS
+    assert found.outcome is PromiseOutcome.HOLDS
     assert 0.55 < found.threshold <= 0.7
     assert (found.shown, found.errors, found.coverage) == (200, 0, 1.0)
 
@@ -90,15 +90,15 @@ def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None
     assert (mixed.highest, mixed.highest_right, mixed.highest_wrong) == (0.9, 0.9, 0.6)
     assert unit(0.7, True).highest_wrong == unit(0.7, False).highest_right == -1.0
     long = [Unit(scores=(1.0,) * 10, right=(True,) * 10)] * 20
-    assert shown(long).outcome is Outcome.TOO_SMALL
+    assert shown(long).outcome is PromiseOutcome.TOO_SMALL
 
 
 def test_false_positives_are_a_share_of_what_should_not_pass() -> None:
     found = passed_promise(wanted(fallback=0.7), [0.1] * 99 + [0.95], [0.8] * 9 + [0.2])
-    assert found.outcome is Outcome.HOLDS
+    assert found.outcome is PromiseOutcome.HOLDS
     assert (found.errors, found.n, found.coverage) == (1, 100, 0.9)
     assert found.threshold == 0.5
-    assert passed_promise(wanted(fallback=0.7), [0.9] * 58, []).outcome is Outcome.TOO_SMALL
+    assert passed_promise(wanted(fallback=0.7), [0.9] * 58, []).outcome is PromiseOutcome.TOO_SMALL
 
 
 @settings(deadline=None)
@@ -121,7 +121,7 @@ def test_over_many_draws_the_promise_is_broken_no_more_often_than_it_says(alpha:
         scores = [draw.random() for _ in range(300)]
         units = [unit(s, draw.random() >= (1 - s) ** 2 / 2) for s in scores]
         found = shown(units, alpha=alpha)
-        if found.outcome is Outcome.HOLDS:
+        if found.outcome is PromiseOutcome.HOLDS:
             made += 1
             true = (1 - found.threshold) ** 2 / 6
             broken += true > alpha

@@ -10,19 +10,21 @@ from benchmarks.sample_records import some_record
 
 from citewell.core.identity import hash_text
 from citewell.core.records import Measure
-from citewell.evaluation.calibration.weighing import LEAST, Weighed, weigh
-from citewell.verification.confidence.cards import Outcome
+from citewell.evaluation.calibration.weighing import LEAST, RehearsedAnswer, weigh
+from citewell.verification.confidence.cards import PromiseOutcome
 
 CONFIGURED = {"retrieval": 0.3, "coverage": 0.2, "entailment": 0.4, "consistency": 0.1}
 
 
-def answer(key: str, right: bool, measured: Mapping[str, float]) -> Weighed:
+def answer(key: str, right: bool, measured: Mapping[str, float]) -> RehearsedAnswer:
     """``measured``: the measured components; the others are not measured."""
     record = some_record(1)
     assert record.confidence_report is not None
     scores = {f"{name}_score": Measure(value=value, n=1) for name, value in measured.items()}
     report = msgspec.structs.replace(record.confidence_report, **scores)
-    return Weighed(key=key, record=msgspec.structs.replace(record, confidence_report=report), right=right)
+    return RehearsedAnswer(
+        key=key, record=msgspec.structs.replace(record, confidence_report=report), right=right
+    )
 
 
 def keys(half: int, n: int) -> list[str]:
@@ -42,7 +44,7 @@ def answers(
     wrong: Mapping[str, float],
     *,
     testing: tuple[Mapping[str, float], ...] = (),
-) -> list[Weighed]:
+) -> list[RehearsedAnswer]:
     """``n`` right and ``n`` wrong answers in each half; ``testing``: others for the half that tests."""
     made = []
     for half, (of_right, of_wrong) in enumerate(((right, wrong), testing or (right, wrong))):
@@ -65,7 +67,7 @@ def test_the_weights_nearest_to_the_configured_ones_that_order_best() -> None:
     above wrong ones from w = 2/3. In tenths that is .7 to 1, all with AUROC 1, and .7 is nearest to the
     configured 3/7. What was never measured keeps its .3 of the whole, so retrieval gets .7 * .7."""
     made, rest = weigh(answers(LEAST, RIGHT, WRONG), CONFIGURED)
-    assert made.outcome is Outcome.HOLDS
+    assert made.outcome is PromiseOutcome.HOLDS
     assert made.weights == pytest.approx(
         {"retrieval": 0.49, "coverage": 0.2, "entailment": 0.21, "consistency": 0.1}
     )
@@ -83,7 +85,7 @@ def test_what_the_other_half_does_not_bear_out_changes_nothing() -> None:
         testing=({"retrieval": 0.6, "entailment": 0.8}, {"retrieval": 0.9, "entailment": 0.2}),
     )
     made, rest = weigh(asked, CONFIGURED)
-    assert made.outcome is Outcome.DOES_NOT_SEPARATE
+    assert made.outcome is PromiseOutcome.DOES_NOT_SEPARATE
     assert made.weights == CONFIGURED
     assert (made.configured, made.found) == (1.0, 0.0)
     assert rest == asked
@@ -91,12 +93,12 @@ def test_what_the_other_half_does_not_bear_out_changes_nothing() -> None:
 
 def test_answers_that_are_all_alike_are_ordered_by_chance() -> None:
     made, _ = weigh(answers(LEAST, RIGHT, RIGHT), CONFIGURED)
-    assert (made.outcome, made.configured, made.found) == (Outcome.DOES_NOT_SEPARATE, 0.5, 0.5)
+    assert (made.outcome, made.configured, made.found) == (PromiseOutcome.DOES_NOT_SEPARATE, 0.5, 0.5)
 
 
 def test_too_few_choose_nothing_and_none_is_not_measured() -> None:
     few = answers(LEAST - 1, RIGHT, WRONG)
     made, rest = weigh(few, CONFIGURED)
-    assert (made.outcome, made.weights, made.found) == (Outcome.TOO_SMALL, CONFIGURED, None)
+    assert (made.outcome, made.weights, made.found) == (PromiseOutcome.TOO_SMALL, CONFIGURED, None)
     assert rest == few
-    assert weigh([], CONFIGURED)[0].outcome is Outcome.NOT_MEASURED
+    assert weigh([], CONFIGURED)[0].outcome is PromiseOutcome.NOT_MEASURED

@@ -20,12 +20,12 @@ from citewell.core.records import (
     Verdict,
 )
 from citewell.evaluation.results import (
+    CaseOutcome,
     CaseTiming,
-    Found,
-    Key,
-    Outcome,
-    Result,
+    MeasureResult,
+    RetrievedPassage,
     Run,
+    RunKey,
     Score,
     Timings,
 )
@@ -68,7 +68,7 @@ def made_run(word: str = "") -> Run:
         )
         for status in Status
     )
-    passage = Found(
+    passage = RetrievedPassage(
         chunk_id="c",
         document_id="docs/keys.md" + word,
         document_version="sha256:1",
@@ -93,7 +93,7 @@ def made_run(word: str = "") -> Run:
         decision=Decision.ANSWER,
         reasons=("every claim is verified" + word,),
     )
-    right = Outcome(
+    right = CaseOutcome(
         id="right" + word,
         question="How do I rotate the signing key?" + word,
         expected="with audit key rotate" + word,
@@ -111,7 +111,7 @@ def made_run(word: str = "") -> Run:
         notes=("a note" + word,),
         scores={"alce_recall" + word: Score(points=((1.0,), (0.5, 1.0)), unscored=1, reason="why" + word)},
     )
-    wrong = Outcome(
+    wrong = CaseOutcome(
         id="wrong" + word,
         question="Who signed the lease of the office?" + word,
         abstain="no document says" + word,
@@ -120,24 +120,32 @@ def made_run(word: str = "") -> Run:
         answered=True,
         right=False,
     )
-    failed = Outcome(id="failed" + word, question="Why?" + word, error="the model is gone" + word)
-    unknown = Outcome(id="unknown" + word, question="When?" + word, decision="ABSTAIN" + word, answered=False)
+    failed = CaseOutcome(id="failed" + word, question="Why?" + word, error="the model is gone" + word)
+    unknown = CaseOutcome(
+        id="unknown" + word, question="When?" + word, decision="ABSTAIN" + word, answered=False
+    )
     return Run(
-        key=Key(cases="sha256:cases" + word, model="extractive" + word, config="c" + word, prompt="p" + word),
+        key=RunKey(
+            cases="sha256:cases" + word, model="extractive" + word, config="c" + word, prompt="p" + word
+        ),
         makers=(Maker(name="ranker" + word, hash="sha256:2", threshold=0.7, card="card" + word),),
         environment={"python": "3.11" + word},
         measures=(
-            Result(
+            MeasureResult(
                 name="alce_recall" + word, value=0.5, n=2, unscored=1, low=0.2, high=0.8, maker="e" + word
             ),
-            Result(name="consistency", value=None, n=0, unscored=4),
-            Result(name="tokens_total", value=1234.5, n=2, low=1000.0, high=1500.0, maker="tokenizer" + word),
+            MeasureResult(name="consistency", value=None, n=0, unscored=4),
+            MeasureResult(
+                name="tokens_total", value=1234.5, n=2, low=1000.0, high=1500.0, maker="tokenizer" + word
+            ),
         ),
         cases=(right, wrong, failed, unknown),
         timings=Timings(
             started="2026-11-21T23:00:00Z" + word,
             took_ms=8000.0,
-            measures=(Result(name="latency retrieval" + word, value=120.0, n=2, low=100.0, high=140.0),),
+            measures=(
+                MeasureResult(name="latency retrieval" + word, value=120.0, n=2, low=100.0, high=140.0),
+            ),
             cases={
                 "right" + word: CaseTiming(
                     request_id="req_1" + word,

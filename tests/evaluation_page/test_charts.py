@@ -12,16 +12,16 @@ from lxml import html
 from markupsafe import Markup
 
 from citewell.evaluation import charts
-from citewell.evaluation.charts import Point, Share
+from citewell.evaluation.charts import ChartPoint, ChartShare
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
 
 def plots(label: str) -> list[Markup]:
-    point = Point(label, 0.4, 0.3, 0.5, 10)
+    point = ChartPoint(label, 0.4, 0.3, 0.5, 10)
     return [
         charts.line(label, {label: [point, point]}, unit="ms"),
-        charts.shares(label, [label, "VERIFIED"], [Share(label, (3, 1))]),
+        charts.shares(label, [label, "VERIFIED"], [ChartShare(label, (3, 1))]),
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_strict_content_policy_has_nothing_to_refuse() -> None:
     "empty",
     [
         lambda: charts.line("t", {}),
-        lambda: charts.line("t", {"a": [Point("x", None, n=0)]}),
+        lambda: charts.line("t", {"a": [ChartPoint("x", None, n=0)]}),
         lambda: charts.shares("t", ["a"], []),
     ],
 )
@@ -51,23 +51,31 @@ def test_nothing_measured_is_said_and_not_drawn(empty: Callable[[], Markup]) -> 
 
 
 def test_what_was_not_measured_is_a_gap_and_a_word_never_zero() -> None:
-    gap = [Point("1", 0.5), Point("2", 0.5), Point("3", None), Point("4", 0.5), Point("5", 0.5)]
+    gap = [
+        ChartPoint("1", 0.5),
+        ChartPoint("2", 0.5),
+        ChartPoint("3", None),
+        ChartPoint("4", 0.5),
+        ChartPoint("5", 0.5),
+    ]
     plot = charts.line("t", {"a": gap})
     assert plot.count("<polyline") == 2
     assert "not measured" in plot
-    assert "not measured" in charts.shares("t", ["a"], [Share("none", (0,))])
+    assert "not measured" in charts.shares("t", ["a"], [ChartShare("none", (0,))])
 
 
 def test_a_value_stands_at_its_place() -> None:
-    plot = charts.line("t", {"a": [Point("1", 0.0), Point("2", 1.0)]})
+    plot = charts.line("t", {"a": [ChartPoint("1", 0.0), ChartPoint("2", 1.0)]})
     # The plot frame: x from 46 to 428, y from 210 (nothing) up to 10 (all).
     assert 'points="46.0,210.0 428.0,10.0"' in plot
-    parts = html.fragment_fromstring(charts.shares("t", ["a", "b"], [Share("x", (1, 3))])).xpath("//td//rect")
+    parts = html.fragment_fromstring(charts.shares("t", ["a", "b"], [ChartShare("x", (1, 3))])).xpath(
+        "//td//rect"
+    )
     assert [(part.get("x"), part.get("width")) for part in parts] == [("0.0", "59.0"), ("60.0", "179.0")]
 
 
 def test_the_numbers_of_a_plot_stand_in_a_table() -> None:
-    plot = charts.line("t", {"a": [Point("week 1", 1234.5, 1000.0, 1500.0, 7)]}, unit="ms")
+    plot = charts.line("t", {"a": [ChartPoint("week 1", 1234.5, 1000.0, 1500.0, 7)]}, unit="ms")
     for said in ("week 1", "1,234 ms", "1,000 ms to 1,500 ms", ">7<"):
         assert said in plot
 
@@ -83,8 +91,8 @@ numbers = st.one_of(st.none(), st.floats(-1e9, 1e9))
 
 
 @settings(deadline=None)
-@given(st.lists(st.builds(Point, st.text(), numbers, numbers, numbers, st.integers(0, 99)), max_size=9))
-def test_any_numbers_can_be_drawn_and_twice_alike(points: list[Point]) -> None:
+@given(st.lists(st.builds(ChartPoint, st.text(), numbers, numbers, numbers, st.integers(0, 99)), max_size=9))
+def test_any_numbers_can_be_drawn_and_twice_alike(points: list[ChartPoint]) -> None:
     for unit in ("", "ms"):
         drawn = charts.line("t", {"a": points, "b": points[:3]}, unit=unit)
         assert "nan" not in drawn

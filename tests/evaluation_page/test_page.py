@@ -14,7 +14,7 @@ from lxml import html
 
 from citewell.core.errors import UsageError
 from citewell.evaluation.report import report, write_page
-from citewell.evaluation.results import Key, Run
+from citewell.evaluation.results import Run, RunKey
 
 Make = Callable[[str], Run]
 ATTACK = "</style></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}"
@@ -115,7 +115,7 @@ def test_half_characters_do_not_stop_the_file(run_with: Make, tmp_path: Path) ->
 
 
 def test_an_empty_run_says_so() -> None:
-    said = words(report(Run(key=Key(cases="sha256:none"))))
+    said = words(report(Run(key=RunKey(cases="sha256:none"))))
     assert "The run has no cases." in said
     assert "Nothing measured yet." in said
 

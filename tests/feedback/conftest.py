@@ -16,7 +16,7 @@ from citewell.audit.log import SqliteLog
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 from citewell.core.config import Config
 from citewell.core.records import AuditRecord, Trace
 from citewell.documents.text import caller_document
@@ -110,7 +110,7 @@ class Room(Desk):
 
     def turn(self, number: int, question: str, answer: str = "An answer.", **more: Any) -> AuditRecord:
         """One turn of the session ``ses_1`` at this time, with its implicit signals."""
-        more.setdefault("timestamp", written(self.clock.now()))
+        more.setdefault("timestamp", format_time(self.clock.now()))
         record = self.answered(number, question=question, answer=answer, **more)
         self.parts.implicit.turn(record.session_id, record.request_id, record.user)
         return record

@@ -15,7 +15,7 @@ from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.questions.evidence import find_pointed
 from citewell.questions.parsing import read_question
-from citewell.retrieval.gate import GateResult, check_gate, opened
+from citewell.retrieval.gate import GateResult, check_gate, score_answers
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
 
@@ -155,13 +155,13 @@ def test_what_the_ranker_doubts_is_relevant_where_the_check_finds_the_answer(pag
         read(pages, "The library has a garden.", relevant=False),
     ]
     assert not gate(QUESTION, *passages, extractor=Sure()).passed
-    found = opened([QUESTION], passages, Sure(), Gate(), Knows("opens at nine"))
+    found = score_answers([QUESTION], passages, Sure(), Gate(), Knows("opens at nine"))
     assert [passage.relevant for passage in found] == [True, False]
 
 
 def test_what_was_quarantined_stays_out_whatever_the_check_says(pages) -> None:
     poisoned = msgspec.structs.replace(read(pages, OPENING, relevant=False), set_aside="it gives orders")
-    (kept,) = opened([QUESTION], [poisoned], Sure(), Gate(), Knows("opens at nine"))
+    (kept,) = score_answers([QUESTION], [poisoned], Sure(), Gate(), Knows("opens at nine"))
     assert not kept.relevant
 
 

@@ -405,10 +405,10 @@ def test_nothing_is_heard_of_a_try_that_is_over(play: Play_, passages: Any) -> N
     heard: list[int] = []
     model = language_model_named("openai:m", Writer(timeout_s=1.5, retries=1))
 
-    def hear(said: Completion) -> None:
+    def emit(said: Completion) -> None:
         heard.append(len(said.text))
 
-    model.complete(Prompted(system="", user="Question: x"), hear)
+    model.complete(Prompted(system="", user="Question: x"), emit)
     begins = [place for place, length in enumerate(heard) if place and length <= heard[place - 1]]
     assert len(begins) == 1, "the second try begins anew, and the first one is silent from then on"
 
@@ -417,11 +417,11 @@ def test_nothing_is_heard_of_a_try_that_is_over(play: Play_, passages: Any) -> N
 def test_what_a_listener_raises_is_no_failure_of_the_call(play: Play_, passages: Any, line: str) -> None:
     server = play(lambda asked, before: Reply(HONEST, piece=3))
 
-    def hear(said: Completion) -> None:
+    def emit(said: Completion) -> None:
         raise ValueError("the screen is gone")
 
     with pytest.raises(ValueError, match="the screen is gone"):
-        language_model_named(line, QUICK).complete(Prompted(system="", user="Question: x"), hear)
+        language_model_named(line, QUICK).complete(Prompted(system="", user="Question: x"), emit)
     assert len(server.asked) == 1
 
 

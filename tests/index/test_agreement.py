@@ -15,7 +15,7 @@ from citewell.core.config import Chunking, Config
 from citewell.core.errors import IndexMismatchError
 from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk
-from citewell.documents.agreement import Agreement
+from citewell.documents.agreement import IndexChecker
 from citewell.documents.chunking import Surroundings, chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.knowledge.home import KnowledgeBase
@@ -112,7 +112,7 @@ def test_texts_stay_at_hand_and_their_number_is_bounded(
     parts = kb._parts
     snapshot = parts.index.snapshot()
     chunks = [c for one in snapshot.documents({}) for c in snapshot.between(one.document_id, 0, 1 << 40)]
-    agreed = Agreement(parts.evidence, parts.config.chunking)
+    agreed = IndexChecker(parts.evidence, parts.config.chunking)
     assert agreed.hold([*chunks, *chunks]) == [*chunks, *chunks]
     assert len(agreed._kept) == 1
 

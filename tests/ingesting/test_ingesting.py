@@ -21,7 +21,7 @@ from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import walk
 from citewell.documents.index import BM25, LanceIndex
 from citewell.documents.ingesting import ingest, withdraw
-from citewell.documents.outcomes import IngestReport, Step
+from citewell.documents.outcomes import IngestProgress, IngestReport
 from citewell.documents.worker import ParsingWorker
 from citewell.models.fake import HashEmbedder
 
@@ -86,7 +86,7 @@ def statuses(report: IngestReport) -> dict[str, str]:
 
 
 def test_a_folder_is_added_then_left_alone(home: Home, folder: Path) -> None:
-    seen: list[Step] = []
+    seen: list[IngestProgress] = []
     report = home.ingest(folder, progress=seen.append)
     assert set(statuses(report).values()) == {"added"}
     assert (seen[0].files, seen[0].of, seen[0].chunks) == (0, 3, 0)
@@ -461,7 +461,7 @@ def test_stopped_by_the_keyboard_what_was_read_can_be_asked_and_the_next_run_goe
     for number in range(6):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(step: Step) -> None:
+    def stop(step: IngestProgress) -> None:
         if step.files == 3:
             raise KeyboardInterrupt
 
@@ -572,7 +572,7 @@ def test_a_file_that_is_embedded_too_long_fails_alone_and_says_what_to_do(
 def test_an_ingest_that_nobody_waits_for_ends_and_keeps_what_is_complete(home: Home, folder: Path) -> None:
     said: list[str] = []
 
-    def progress(step: Step) -> None:
+    def progress(step: IngestProgress) -> None:
         if step.files == 1:
             said.append("the client disconnected")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.ingesting.test_ingesting import Home, statuses
 
 from citewell.core.config import Documents
-from citewell.documents.outcomes import Step
+from citewell.documents.outcomes import IngestProgress
 from citewell.documents.worker import ParsingWorker
 
 
@@ -44,7 +44,7 @@ def write(folder: Path, *names: str) -> None:
 
 
 def test_attachments_are_found_and_left_alone_and_withdrawn_with_their_mail(home: Home, folder: Path) -> None:
-    seen: list[Step] = []
+    seen: list[IngestProgress] = []
     added = statuses(home.ingest(folder, tags=["post"], progress=seen.append))
     assert added == {
         "post/a.eml/offer.txt": "added",
@@ -76,7 +76,7 @@ def test_attachments_are_found_and_left_alone_and_withdrawn_with_their_mail(home
 
 
 def test_an_ingest_that_stops_inside_a_mail_goes_on_there(home: Home, folder: Path) -> None:
-    def stop(step: Step) -> None:
+    def stop(step: IngestProgress) -> None:
         if step.path.endswith("plan.md") and step.chunks:
             raise KeyboardInterrupt
 

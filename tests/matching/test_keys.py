@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from citewell.core.records import Passage, Row
-from citewell.questions.rows import named_cells, set_apart
+from citewell.questions.rows import differing_cell, named_cells
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def row(passage: Passage, number: int) -> Row:
     ],
 )
 def test_a_row_of_another_year_is_set_apart(ships, question: str, number: int, apart: str) -> None:
-    assert set_apart(question, ships, row(ships, number)) == apart
+    assert differing_cell(question, ships, row(ships, number)) == apart
 
 
 def test_a_row_of_another_place_or_month_is_set_apart(pages) -> None:
@@ -53,18 +53,24 @@ def test_a_row_of_another_place_or_month_is_set_apart(pages) -> None:
         ],
         ["Town", "Month", "Shops"],
     )
-    apart = [set_apart("How many shops does North have in Bergen?", table, one) for one in table.chunk.rows]
+    apart = [
+        differing_cell("How many shops does North have in Bergen?", table, one) for one in table.chunk.rows
+    ]
     assert apart == ["Oslo", "", ""]
-    apart = [set_apart("What were the shops of North in February?", table, one) for one in table.chunk.rows]
+    apart = [
+        differing_cell("What were the shops of North in February?", table, one) for one in table.chunk.rows
+    ]
     assert apart == ["Jan", "", "May"]
-    assert not any(set_apart("How many shops may North open?", table, one) for one in table.chunk.rows[:2])
+    assert not any(
+        differing_cell("How many shops may North open?", table, one) for one in table.chunk.rows[:2]
+    )
 
 
 def test_a_year_that_is_no_key_sets_nothing_apart(pages) -> None:
     table = pages.table(
         [("Alder", ["1998", "47"]), ("Birch", ["2004", "28"])], ["Opened", "Output 2024 (MW)"]
     )
-    assert set_apart("What was the output of Birch in 2024?", table, row(table, 1)) == ""
+    assert differing_cell("What was the output of Birch in 2024?", table, row(table, 1)) == ""
 
 
 def test_the_cell_that_tells_the_row_apart_is_named(ships) -> None:
@@ -78,18 +84,18 @@ def test_a_label_that_reaches_down_is_the_rows_own(pages) -> None:
     first, second = table.chunk.rows
     second = msgspec.structs.replace(second, label="Lyon", label_start=first.start)
     table = msgspec.structs.replace(table, chunk=msgspec.structs.replace(table.chunk, rows=(first, second)))
-    assert set_apart("How many inspections did Lyon have in Q2?", table, first) == "Q1"
-    assert set_apart("How many inspections did Lyon have in Q2?", table, second) == ""
-    assert set_apart("How many inspections did Lyon have in Q3?", table, second) == "Q2"
+    assert differing_cell("How many inspections did Lyon have in Q2?", table, first) == "Q1"
+    assert differing_cell("How many inspections did Lyon have in Q2?", table, second) == ""
+    assert differing_cell("How many inspections did Lyon have in Q3?", table, second) == "Q2"
 
 
 def test_what_is_asked_of_a_named_row_sets_it_not_apart(pages) -> None:
     table = pages.table([("Pro", ["Import", "No"]), ("Pro", ["Export", "Yes"])], ["Feature", "Included"])
     question = "Is Pro export available at no cost?"
-    assert set_apart(question, table, row(table, 1)) == ""
+    assert differing_cell(question, table, row(table, 1)) == ""
 
 
 def test_a_date_that_is_asked_for_sets_nothing_apart(pages) -> None:
     table = pages.table([("Acme", ["1999", "Bonn"])], ["Year", "Town"])
     question = "According to the 2024 directory, when was Acme founded?"
-    assert set_apart(question, table, row(table, 0)) == ""
+    assert differing_cell(question, table, row(table, 0)) == ""

@@ -11,7 +11,7 @@ import pytest
 import citewell
 from citewell.core.errors import ConfigError, ModelChangedError
 from citewell.core.metering import Meter, metered
-from citewell.core.weights import judge_folder, packaged
+from citewell.core.weights import judge_folder, packaged_model
 from citewell.models import naming
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.entailer import OnnxEntailer
@@ -101,7 +101,7 @@ def test_a_changed_piece_is_refused(folder: Path, tmp_path: Path) -> None:
 def test_no_piece_is_over_fifty_megabytes_and_the_card_says_what_it_was_made_from(
     folder: Path, judge: OnnxEntailer
 ) -> None:
-    found = packaged(judge.maker.hash)
+    found = packaged_model(judge.maker.hash)
     assert found is not None
     card, files = found
     assert all((folder / name).stat().st_size < 50_000_000 for name in files)

@@ -10,7 +10,7 @@ import pytest
 
 from citewell.core.errors import ModelChangedError, ModelError, UsageError
 from citewell.core.weights import WEIGHTS
-from citewell.models.onnx.reading import OnnxRanker, ReadingModel, head_of
+from citewell.models.onnx.reading import OnnxRanker, ReadingModel, heading_end
 
 QUESTION = "When was the harbour bridge opened?"
 ANSWERING = "The harbour bridge was opened by the mayor on 4 May 1932."
@@ -67,7 +67,7 @@ def test_a_window_is_small_enough_to_remember_thousands() -> None:
     ],
 )  # fmt: skip
 def test_heading_lines_end_before_the_first_sentence_or_row(passage: str, head: str) -> None:
-    assert passage[: head_of(passage)] == head
+    assert passage[: heading_end(passage)] == head
 
 
 def test_nothing_asked_of_nothing(ranker: OnnxRanker) -> None:

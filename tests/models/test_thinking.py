@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.models.thinking import answered
+from citewell.models.thinking import strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from citewell.models.thinking import answered
     ],
 )
 def test_thinking_is_cut_and_told(said: str, answer: str) -> None:
-    kept, told = answered(said)
+    kept, told = strip_thinking(said)
     assert kept == answer
     assert len(told) == 1
 
@@ -30,4 +30,4 @@ def test_thinking_is_cut_and_told(said: str, answer: str) -> None:
     ],
 )
 def test_words_about_thinking_stay(said: str) -> None:
-    assert answered(said) == (said, ())
+    assert strip_thinking(said) == (said, ())

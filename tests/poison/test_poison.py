@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.core.records import Passage
-from citewell.retrieval.quarantine import FLOOD, instructions_in, repeated, set_poison_aside
+from citewell.retrieval.quarantine import FLOOD, flood_notes, instructions_in, quarantine_poisoned
 
 QUESTION = "What is the refund period for unopened goods?"
 
@@ -49,7 +49,7 @@ QUESTION = "What is the refund period for unopened goods?"
 def test_steering_text_is_set_aside_and_says_why(pages, text: str, why: str) -> None:
     clean = pages.text("Unopened goods are refunded within 30 days.")
     poisoned = pages.text("Our shop is open all week. " + "\n" + text, document_id="docs/other.md")
-    first, second = set_poison_aside(QUESTION, [clean, poisoned])
+    first, second = quarantine_poisoned(QUESTION, [clean, poisoned])
     assert first.set_aside == ""
     assert why in second.set_aside
 
@@ -82,13 +82,13 @@ def test_steering_text_is_set_aside_and_says_why(pages, text: str, why: str) -> 
     ],
 )
 def test_imperatives_of_manuals_policies_and_filings_stay(pages, text: str) -> None:
-    (passage,) = set_poison_aside(QUESTION, [pages.text(text)])
+    (passage,) = quarantine_poisoned(QUESTION, [pages.text(text)])
     assert passage.set_aside == ""
 
 
 def test_a_passage_that_repeats_the_question_is_set_aside(pages) -> None:
     stuffed = pages.text(f"{QUESTION} {QUESTION} {QUESTION} Buy now at our shop.")
-    (passage,) = set_poison_aside(QUESTION, [stuffed])
+    (passage,) = quarantine_poisoned(QUESTION, [stuffed])
     assert "repeats the question 3 times" in passage.set_aside
 
 
@@ -97,7 +97,7 @@ def test_a_page_of_questions_and_answers_stays(pages) -> None:
         "What is the refund period for unopened goods? It is 30 days. What is the refund period for opened "
         "goods? There is none. How do I return unopened goods? Use the label in the box."
     )
-    (passage,) = set_poison_aside(QUESTION, [faq])
+    (passage,) = quarantine_poisoned(QUESTION, [faq])
     assert passage.set_aside == ""
 
 
@@ -111,7 +111,7 @@ def test_a_flood_of_one_statement_keeps_the_best_ranked(pages) -> None:
         for number in range(FLOOD + 2)
     ]
     clean = pages.text("Unopened goods are refunded within 30 days.")
-    marked = set_poison_aside(QUESTION, [clean, *flood])
+    marked = quarantine_poisoned(QUESTION, [clean, *flood])
     assert [bool(passage.set_aside) for passage in marked] == [False, False, *[True] * (FLOOD + 1)]
     assert f"{FLOOD + 2} documents" in marked[-1].set_aside
 
@@ -121,7 +121,7 @@ def test_a_few_copies_are_no_flood(pages) -> None:
         pages.text("Refunds for unopened goods are granted for 30 days.", document_id=f"copy/{number}.txt")
         for number in range(FLOOD - 1)
     ]
-    assert not any(passage.set_aside for passage in set_poison_aside(QUESTION, copies))
+    assert not any(passage.set_aside for passage in quarantine_poisoned(QUESTION, copies))
 
 
 def planted(pages, number: int, **fields: object) -> Passage:
@@ -134,23 +134,23 @@ def planted(pages, number: int, **fields: object) -> Passage:
 
 def test_a_flood_is_told_by_the_pool_not_by_what_was_left_of_it(pages) -> None:
     pool = [planted(pages, number) for number in range(FLOOD)]
-    marked = set_poison_aside(QUESTION, pool[: FLOOD - 1], pool)
+    marked = quarantine_poisoned(QUESTION, pool[: FLOOD - 1], pool)
     assert [bool(passage.set_aside) for passage in marked] == [False, *[True] * (FLOOD - 2)]
     assert f"{FLOOD} documents say nothing but" in marked[-1].set_aside
 
 
 def test_a_flood_of_which_one_is_left_is_told(pages) -> None:
     pool = [planted(pages, number) for number in range(FLOOD)]
-    (kept,) = set_poison_aside(QUESTION, pool[:1], pool)
+    (kept,) = quarantine_poisoned(QUESTION, pool[:1], pool)
     assert not kept.set_aside
-    (told,) = repeated([kept], pool)
+    (told,) = flood_notes([kept], pool)
     assert f"{FLOOD} documents" in told
-    assert repeated([kept], pool[: FLOOD - 1]) == []
+    assert flood_notes([kept], pool[: FLOOD - 1]) == []
 
 
 def test_boilerplate_of_long_documents_is_no_flood(pages) -> None:
     pool = [planted(pages, number, next_id="sha256:more") for number in range(FLOOD)]
-    assert not any(passage.set_aside for passage in set_poison_aside(QUESTION, pool[:3], pool))
+    assert not any(passage.set_aside for passage in quarantine_poisoned(QUESTION, pool[:3], pool))
 
 
 def test_editions_with_other_figures_are_no_flood(pages) -> None:
@@ -161,13 +161,13 @@ def test_editions_with_other_figures_are_no_flood(pages) -> None:
         )
         for year in range(2018, 2018 + FLOOD)
     ]
-    assert not any(passage.set_aside for passage in set_poison_aside(QUESTION, pool[:3], pool))
+    assert not any(passage.set_aside for passage in quarantine_poisoned(QUESTION, pool[:3], pool))
 
 
 def test_order_and_earlier_reasons_are_kept(pages) -> None:
     first = msgspec.structs.replace(pages.text("A plain text about goods."), set_aside="withdrawn")
     second = pages.text("Another plain text about goods.")
-    marked = set_poison_aside(QUESTION, [first, second])
+    marked = quarantine_poisoned(QUESTION, [first, second])
     assert [passage.set_aside for passage in marked] == ["withdrawn", ""]
     assert [passage.chunk for passage in marked] == [first.chunk, second.chunk]
 

@@ -140,10 +140,10 @@ class Changeable:
 
     maker = Maker(name="fake/changeable", hash="sha256:changeable", prompt_hash="sha256:p")
 
-    def stream(self, request: Any, hear: Any) -> Draft:
-        hear(self._draft(request, "The bridge was made of glass."))
+    def stream(self, request: Any, emit: Any) -> Draft:
+        emit(self._draft(request, "The bridge was made of glass."))
         draft = self._draft(request, "The bridge opened in 1932.")
-        hear(draft)
+        emit(draft)
         return draft
 
     def generate(self, request: Any) -> Draft:

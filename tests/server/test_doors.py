@@ -25,8 +25,8 @@ from citewell.knowledge.opening import open
 from citewell.knowledge.sealing import MADE
 from citewell.server import create_app, identity, logs
 from citewell.server.keys import ApiKeys, Scope
-from citewell.server.limits import Buckets, Busy, Work
-from citewell.server.serving import refuse
+from citewell.server.limits import Buckets, Busy, WorkQueue
+from citewell.server.serving import validate_serving
 
 QUESTION = {"question": "When did the bridge open?"}
 LOOPBACK = "http://127.0.0.1:8000"
@@ -97,14 +97,14 @@ def test_not_on_loopback_means_nobody_is_the_owner(kb: KnowledgeBase) -> None:
 def test_listening_for_others_takes_a_key(home: Path, keys: Any, host: str) -> None:
     config = Config(server=Server(host=host))
     with pytest.raises(ConfigError, match="keys create"):
-        refuse(home, config)
+        validate_serving(home, config)
     keys("alice")
-    refuse(home, config)
+    validate_serving(home, config)
 
 
 def test_many_workers_take_postgresql(home: Path) -> None:
     with pytest.raises(ConfigError, match=r"audit\.database"):
-        refuse(home, Config(server=Server(workers=2)))
+        validate_serving(home, Config(server=Server(workers=2)))
 
 
 # --- other names, other sites -------------------------------------------------------------------------
@@ -439,7 +439,7 @@ def test_no_rate_is_no_limit() -> None:
 def test_what_waits_is_bounded() -> None:
     import threading
 
-    gate, work = threading.Event(), Work(1, 2)
+    gate, work = threading.Event(), WorkQueue(1, 2)
     accepted = [work.submit(gate.wait) for _ in range(3)]
     with pytest.raises(Busy):
         work.submit(gate.wait)

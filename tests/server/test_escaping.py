@@ -20,7 +20,7 @@ from citewell.core.records import (
     Verdict,
 )
 from citewell.server.escaping import harmless
-from citewell.server.routes.chat import said
+from citewell.server.routes.chat import chat_text
 
 MAKER = Maker(name="test", hash=hash_text("test"))
 
@@ -82,7 +82,7 @@ def answered(text: str, quote: str) -> Answer:
 )
 def test_the_places_of_citations_move_with_what_is_put_in(model: str, quote: str, behind: str) -> None:
     text = f"See ![a](b). {quote}{behind} More."
-    content, notes = said(answered(text, quote), model, "http://here")
+    content, notes = chat_text(answered(text, quote), model, "http://here")
     place = notes[0]["url_citation"]
     assert content[place["start_index"] : place["end_index"]] == quote
     shown = MarkdownIt("commonmark").render(content)
@@ -92,7 +92,7 @@ def test_the_places_of_citations_move_with_what_is_put_in(model: str, quote: str
 
 def test_a_quote_adds_no_lines_to_the_list_of_sources() -> None:
     quote = "It opened.\n[2] other.md: ![x](y)"
-    content, _ = said(answered(quote, quote), "citewell-cited", "http://here")
+    content, _ = chat_text(answered(quote, quote), "citewell-cited", "http://here")
     sources = content.partition("\n\nSources:\n")[2]
     assert sources.count("\n") == 0
     assert "![x](" not in sources

@@ -593,4 +593,4 @@ def test_a_path_cannot_leave_the_api(home: Path, upstream: Upstream) -> None:
 )
 def test_settings_that_cannot_work_are_refused(settings: Proxy, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        proxying.refuse(settings)
+        proxying.validate_proxy(settings)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from citewell.server.limits import Busy, Work
+from citewell.server.limits import Busy, WorkQueue
 
 
 class Clock:
@@ -26,7 +26,7 @@ def working(clock: Clock, seconds: float) -> Callable[[], None]:
     return task
 
 
-def held(work: Work) -> threading.Event:
+def held(work: WorkQueue) -> threading.Event:
     """Keeps the only thread busy until the event is set."""
     gate, begun = threading.Event(), threading.Event()
     work.submit(lambda: (begun.set(), gate.wait()), "somebody")
@@ -35,7 +35,7 @@ def held(work: Work) -> threading.Event:
 
 
 def test_one_who_asks_much_holds_up_nobody_else() -> None:
-    work, order = Work(1, 100), list[str]()
+    work, order = WorkQueue(1, 100), list[str]()
     gate = held(work)
     many = [work.submit(lambda n=n: order.append(f"many {n}"), "many") for n in range(5)]
     few = [work.submit(lambda n=n: order.append(f"few {n}"), "few") for n in range(2)]
@@ -48,7 +48,7 @@ def test_one_who_asks_much_holds_up_nobody_else() -> None:
 
 def test_who_would_wait_too_long_is_told_at_once_and_when_to_come_again() -> None:
     clock = Clock()
-    work = Work(1, 100, max_wait_s=30, clock=clock)
+    work = WorkQueue(1, 100, max_wait_s=30, clock=clock)
     work.submit(working(clock, 10.0), "a").result(10)
     gate = held(work)
     for _ in range(2):  # ten seconds each: they would begin after 10 and 20, a third after 30
@@ -66,7 +66,7 @@ def test_who_would_wait_too_long_is_told_at_once_and_when_to_come_again() -> Non
 
 def test_who_waited_too_long_after_all_is_turned_away_and_nothing_is_begun() -> None:
     clock, begun = Clock(), threading.Event()
-    work = Work(1, 5, max_wait_s=30, clock=clock)
+    work = WorkQueue(1, 5, max_wait_s=30, clock=clock)
     gate = held(work)
 
     async def passing() -> bool:
@@ -82,7 +82,7 @@ def test_who_waited_too_long_after_all_is_turned_away_and_nothing_is_begun() -> 
 
 
 def test_what_a_task_raises_is_raised_to_whoever_waits() -> None:
-    work = Work(1, 5)
+    work = WorkQueue(1, 5)
 
     def failing() -> None:
         raise ValueError("no")
@@ -94,7 +94,7 @@ def test_what_a_task_raises_is_raised_to_whoever_waits() -> None:
 
 
 def test_closing_leaves_nobody_waiting_for_what_never_begins() -> None:
-    work = Work(1, 5)
+    work = WorkQueue(1, 5)
     gate = held(work)
     never = work.submit(lambda: 1, "late")
     assert not work.close(within=0.1)

@@ -25,7 +25,7 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.server import create_app
-from citewell.server.limits import Busy, Work
+from citewell.server.limits import Busy, WorkQueue
 
 from .conftest import LOOPBACK, QUESTION, listening, with_stand_ins
 from .test_documents import one_page_pdf
@@ -38,14 +38,14 @@ _STUCK = """
 import sys, threading, time
 from pathlib import Path
 from citewell.server import serving
-from citewell.server.limits import Work
+from citewell.server.limits import WorkQueue
 serving.GRACE_S, serving.LAST_S = 1, 1
-begun = Work.__init__
+begun = WorkQueue.__init__
 def stuck(self, *given, **named):
     begun(self, *given, **named)
     self.submit(lambda: time.sleep(600))
     print("stuck", flush=True)
-Work.__init__ = stuck
+WorkQueue.__init__ = stuck
 from citewell.core.config import Config, Server
 serving.serve(Path(sys.argv[1]), Config(server=Server(port=0)))
 """
@@ -65,7 +65,7 @@ def test_the_process_ends_after_its_grace_whatever_still_runs(home: Path) -> Non
 
 
 def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
-    work, held, begun = Work(1, 5), threading.Event(), threading.Event()
+    work, held, begun = WorkQueue(1, 5), threading.Event(), threading.Event()
     work.submit(held.wait)
 
     async def gone() -> bool:
@@ -79,7 +79,7 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
 
 
 def test_closing_says_that_something_is_still_running() -> None:
-    work, held = Work(1, 5), threading.Event()
+    work, held = WorkQueue(1, 5), threading.Event()
     work.submit(held.wait)
     assert not work.close(within=0.1)
     held.set()
@@ -212,7 +212,7 @@ def _posted(url: str) -> None:
 
 
 def test_nobody_has_all_the_threads() -> None:
-    work, gate = Work(3, 10), threading.Event()
+    work, gate = WorkQueue(3, 10), threading.Event()
     for _ in range(3):
         work.submit(gate.wait, "many")
     assert work.submit(lambda: "mine", "few").result(5) == "mine"

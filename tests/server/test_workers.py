@@ -48,11 +48,11 @@ class Slow:
     def __init__(self) -> None:
         self.go_on = threading.Event()
 
-    def stream(self, request: Any, hear: Callable[[Draft], None]) -> Draft:
-        hear(self._draft(request, "The bridge was made of glass."))
+    def stream(self, request: Any, emit: Callable[[Draft], None]) -> Draft:
+        emit(self._draft(request, "The bridge was made of glass."))
         assert self.go_on.wait(WAIT_S)
         draft = self._draft(request, "The bridge opened in 1932.")
-        hear(draft)
+        emit(draft)
         return draft
 
     def generate(self, request: Any) -> Draft:

@@ -17,8 +17,8 @@ from citewell.answering.verifying import verify
 from citewell.cli import app
 from citewell.core.errors import UsageError
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.vendors.reading import QUOTES_ALONE, VENDORS, Answered, read
-from citewell.vendors.requests import NUMBERED, Given, sent
+from citewell.vendors.reading import QUOTES_ALONE, VENDORS, VendorAnswer, read_saved_response
+from citewell.vendors.requests import NUMBERED, RequestSource, sent
 from citewell.vendors.writing import WRITERS, write
 
 BRIDGE, TOLL = "The bridge – open since 1932 – is 40 m long.", "The toll was abolished in 1958."
@@ -275,7 +275,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def checked(found: Answered) -> Any:
+def checked(found: VendorAnswer) -> Any:
     return verify(
         found.text,
         [(source.id, source.text) for source in found.sources],
@@ -324,8 +324,8 @@ def test_a_response_is_of_the_shape_that_the_sdk_defines(vendor: str) -> None:
 
 @pytest.mark.parametrize("vendor", SHAPES)
 def test_citations_come_in_with_their_sources_and_places(vendor: str) -> None:
-    found = read(SHAPES[vendor])
-    assert found == read(SHAPES[vendor], vendor)  # detected
+    found = read_saved_response(SHAPES[vendor])
+    assert found == read_saved_response(SHAPES[vendor], vendor)  # detected
     texts = {source.id: source.text for source in found.sources}
     cited = {texts[one.quote.source] for one in found.citations} if found.citations else {*texts.values()}
     assert cited == {BRIDGE, TOLL}
@@ -341,8 +341,8 @@ def test_citations_come_in_with_their_sources_and_places(vendor: str) -> None:
 
 
 def test_quotes_stand_for_sources_that_were_not_saved() -> None:
-    assert QUOTES_ALONE in read(ANTHROPIC).notes
-    found = read(ANTHROPIC, documents=[("a.txt", BRIDGE), ("b.txt", TOLL)])
+    assert QUOTES_ALONE in read_saved_response(ANTHROPIC).notes
+    found = read_saved_response(ANTHROPIC, documents=[("a.txt", BRIDGE), ("b.txt", TOLL)])
     assert {one.quote.source for one in found.citations} == {"a.txt", "b.txt", "https://t.example"}
 
 
@@ -350,20 +350,20 @@ def test_a_citation_of_the_wrong_source_is_caught() -> None:
     swapped = json.loads(json.dumps(GEMINI))
     for support in swapped["candidates"][0]["groundingMetadata"]["groundingSupports"]:
         support["groundingChunkIndices"] = [1 - support["groundingChunkIndices"][0]]
-    assert checked(read(swapped)).status != "VERIFIED"
+    assert checked(read_saved_response(swapped)).status != "VERIFIED"
     invented = json.loads(json.dumps(ANTHROPIC))
     invented["content"][1]["citations"][0]["cited_text"] = "The bridge is made of cheese and nothing else."
-    assert checked(read(invented, documents=[("a", BRIDGE), ("b", TOLL)])).status == "BROKEN"
+    assert checked(read_saved_response(invented, documents=[("a", BRIDGE), ("b", TOLL)])).status == "BROKEN"
 
 
 @pytest.mark.parametrize("vendor", [name for name in WRITERS if name != "w3c"])
 def test_an_answer_goes_out_and_comes_in_again(vendor: str) -> None:
-    found = read(ANTHROPIC, documents=[("bridge", BRIDGE), ("toll", TOLL)])
+    found = read_saved_response(ANTHROPIC, documents=[("bridge", BRIDGE), ("toll", TOLL)])
     claims = checked(found).claims
     written = write(found, claims, vendor)
     assert json.loads(json.dumps(written)) == written
     request = {"documents": [{"id": source.id, "text": source.text} for source in found.sources]}
-    back = read({"request": request, "response": written}, vendor)
+    back = read_saved_response({"request": request, "response": written}, vendor)
     assert back.text == found.text
     texts = {source.id: source.text for source in back.sources}
     held = {
@@ -379,7 +379,7 @@ def test_an_answer_goes_out_and_comes_in_again(vendor: str) -> None:
 
 
 def test_what_is_written_is_read_by_the_sdk() -> None:
-    found = read(ANTHROPIC, documents=[("bridge", BRIDGE), ("toll", TOLL)])
+    found = read_saved_response(ANTHROPIC, documents=[("bridge", BRIDGE), ("toll", TOLL)])
     claims = checked(found).claims
     from anthropic.types import TextBlock
     from openai.types.chat import ChatCompletionMessage
@@ -396,7 +396,7 @@ def test_what_is_written_is_read_by_the_sdk() -> None:
 
 
 def test_web_annotations_select_the_quote_by_words_and_by_place() -> None:
-    found = read(COHERE)
+    found = read_saved_response(COHERE)
     page = write(found, checked(found).claims, "w3c")
     assert page["type"] == "AnnotationPage"
     (item,) = [one for one in page["items"] if "toll" in one["body"]["value"]]
@@ -427,7 +427,7 @@ def test_a_malformed_response_is_a_usage_error_or_still_a_text(data: st.DataObje
     path = data.draw(st.sampled_from(places(response)))
     broken = mangled(response, path, data.draw(st.sampled_from([None, 7, "x", [], {}, [None], {"a": 1}, -1])))
     with suppress(UsageError):  # any other error is a bug
-        found = read(broken, vendor)
+        found = read_saved_response(broken, vendor)
         assert all(one.answer_end <= len(found.text) for one in found.citations)
 
 
@@ -436,9 +436,9 @@ def test_a_malformed_response_says_what_was_expected() -> None:
         GEMINI, ("candidates", 0, "groundingMetadata", "groundingSupports", 0, "segment", "endIndex"), 900
     )
     with pytest.raises(UsageError, match=r"gemini is malformed.*bytes \[11, 900\).*expected candidates"):
-        read(broken, "gemini")
+        read_saved_response(broken, "gemini")
     with pytest.raises(UsageError, match="'cited_text'"):
-        read(
+        read_saved_response(
             {
                 "content": [
                     {
@@ -453,9 +453,9 @@ def test_a_malformed_response_says_what_was_expected() -> None:
 
 def test_what_is_no_response_names_what_is_known() -> None:
     with pytest.raises(UsageError, match="anthropic"):
-        read({"hello": 1})
+        read_saved_response({"hello": 1})
     with pytest.raises(UsageError, match="not a response of gemini"):
-        read(ANTHROPIC, "gemini")
+        read_saved_response(ANTHROPIC, "gemini")
     assert {*SHAPES, "openai"} == {*VENDORS}
 
 
@@ -496,7 +496,7 @@ def test_any_request_has_sources_with_ids_that_differ(body: Any) -> None:
     found = sent({"messages": body, "contents": body, "input": body, "system": body, "documents": body})
     ids = [source.id for source in found.sources]
     assert len(ids) == len({*ids})
-    assert all(isinstance(source, Given) for source in found.sources)
+    assert all(isinstance(source, RequestSource) for source in found.sources)
 
 
 def test_the_pattern_takes_time_that_grows_with_the_text() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.subjects import said_of_another
+from citewell.verification.subjects import find_other_subject
 
 ACME = "Acme Inc. was founded in 1990."
 HELD = [
@@ -38,7 +38,7 @@ LEFT = [
 
 @pytest.mark.parametrize(("claim", "premise", "other"), HELD)
 def test_a_text_about_another_thing_is_found(claim: str, premise: str, other: str) -> None:
-    found = said_of_another(claim, ACME, premise)
+    found = find_other_subject(claim, ACME, premise)
     assert found is not None
     assert found[0] == other
     assert found[1].startswith("Acme")
@@ -46,7 +46,7 @@ def test_a_text_about_another_thing_is_found(claim: str, premise: str, other: st
 
 @pytest.mark.parametrize(("claim", "premise"), LEFT)
 def test_a_text_that_may_speak_of_it_is_left_alone(claim: str, premise: str) -> None:
-    assert said_of_another(claim, ACME, premise) is None
+    assert find_other_subject(claim, ACME, premise) is None
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,10 @@ def test_a_text_that_may_speak_of_it_is_left_alone(claim: str, premise: str) -> 
 )
 def test_without_another_name_before_it_nothing_is_held(antecedent: str) -> None:
     assert (
-        said_of_another("Its founders were Ann Lee.", antecedent, "Beta Corp. founders were Ann Lee.") is None
+        find_other_subject("Its founders were Ann Lee.", antecedent, "Beta Corp. founders were Ann Lee.")
+        is None
     )
 
 
 def test_somebody_of_the_titled_thing_may_be_meant() -> None:
-    assert said_of_another("He resigned in May.", ACME, "Carl Hill resigned in May.", "Acme Inc.") is None
+    assert find_other_subject("He resigned in May.", ACME, "Carl Hill resigned in May.", "Acme Inc.") is None

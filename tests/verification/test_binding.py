@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from citewell.core.records import Cell, Row
 from citewell.core.tokens import count_tokens
-from citewell.verification.binding import bind, fitted
+from citewell.verification.binding import bind, fit_span
 
 TEXT = (
     "The company was founded in 1962 and is based in Oregon. Capital expenditures for the fiscal "
@@ -85,7 +85,7 @@ def test_spans_lie_inside_their_range_and_keep_to_thirty_tokens(
 
 def test_a_short_span_is_widened_inside_its_line() -> None:
     text = "Paid in full today.\nNext line"
-    start, end = fitted(text, 0, 4, "Paid", 3, 30)
+    start, end = fit_span(text, 0, 4, "Paid", 3, 30)
     assert text[start:end].startswith("Paid in full")
     assert "\n" not in text[start:end]
 

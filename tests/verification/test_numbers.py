@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from citewell.verification.numbers import Match, check_numbers, missing_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form
+from citewell.verification.quantity import QuantityForm
 
 HELD = [
     ("$1.577 billion", "1,577 million", ""),
@@ -152,22 +152,22 @@ def test_digits_of_a_name_are_no_quantity(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value", "form"),
     [
-        ("$1,577 million", Decimal(1_577_000_000), Form.MONEY),
-        ("twenty-five thousand three hundred and one", Decimal(25_301), Form.NUMBER),
-        ("−5.2%", Decimal("-5.2"), Form.PERCENT),
-        ("3rd", Decimal(3), Form.ORDINAL),
-        ("in 2018", Decimal(2018), Form.DATE),
-        ("2,018", Decimal(2018), Form.NUMBER),
-        ("50 bps", Decimal("0.5"), Form.POINTS),
-        ("10⁶", Decimal(1_000_000), Form.NUMBER),
-        ("2.5 × 10⁻³", Decimal("0.0025"), Form.NUMBER),
-        ("$5¹ million", Decimal(5_000_000), Form.MONEY),
-        ("$(5) million", Decimal(5_000_000), Form.MONEY),
-        ("12.3²%", Decimal("12.3"), Form.PERCENT),
-        ("5,120²", Decimal(5_120), Form.NUMBER),
+        ("$1,577 million", Decimal(1_577_000_000), QuantityForm.MONEY),
+        ("twenty-five thousand three hundred and one", Decimal(25_301), QuantityForm.NUMBER),
+        ("−5.2%", Decimal("-5.2"), QuantityForm.PERCENT),
+        ("3rd", Decimal(3), QuantityForm.ORDINAL),
+        ("in 2018", Decimal(2018), QuantityForm.DATE),
+        ("2,018", Decimal(2018), QuantityForm.NUMBER),
+        ("50 bps", Decimal("0.5"), QuantityForm.POINTS),
+        ("10⁶", Decimal(1_000_000), QuantityForm.NUMBER),
+        ("2.5 × 10⁻³", Decimal("0.0025"), QuantityForm.NUMBER),
+        ("$5¹ million", Decimal(5_000_000), QuantityForm.MONEY),
+        ("$(5) million", Decimal(5_000_000), QuantityForm.MONEY),
+        ("12.3²%", Decimal("12.3"), QuantityForm.PERCENT),
+        ("5,120²", Decimal(5_120), QuantityForm.NUMBER),
     ],
 )
-def test_what_a_quantity_is_worth(text: str, value: Decimal, form: Form) -> None:
+def test_what_a_quantity_is_worth(text: str, value: Decimal, form: QuantityForm) -> None:
     (quantity,) = extract_quantities(text)
     assert (quantity.value, quantity.form) == (value, form)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.overstating import overstated
+from citewell.verification.overstating import find_overstatement
 from citewell.verification.words import content_words
 
 MORE = [
@@ -64,14 +64,14 @@ NO_MORE = [
 
 @pytest.mark.parametrize(("evidence", "claim", "named"), MORE)
 def test_what_a_claim_says_beyond_its_source_is_named(evidence: str, claim: str, named: str) -> None:
-    assert named in overstated(claim, evidence)
+    assert named in find_overstatement(claim, evidence)
 
 
 @pytest.mark.parametrize(("evidence", "claim"), NO_MORE)
 def test_the_same_in_other_words_is_no_more(evidence: str, claim: str) -> None:
-    assert overstated(claim, evidence) == ""
+    assert find_overstatement(claim, evidence) == ""
 
 
 @pytest.mark.parametrize("evidence", [row[0] for row in (*MORE, *NO_MORE) if content_words(row[0])])
 def test_no_sentence_says_more_than_itself(evidence: str) -> None:
-    assert overstated(evidence, evidence) == ""
+    assert find_overstatement(evidence, evidence) == ""

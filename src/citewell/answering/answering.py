@@ -23,8 +23,8 @@ from functools import partial
 import msgspec
 
 from citewell.answering.conflicts import find_conflicts
-from citewell.answering.force import told
-from citewell.answering.journal import Ask, Journal, refuse
+from citewell.answering.force import describe_conflicts
+from citewell.answering.journal import Ask, Journal, validate_question
 from citewell.answering.stages import BROADENED, MORE, Parts, Stages, searchable
 from citewell.answering.streaming import Streaming, Tell
 from citewell.audit import EntryKind, Log
@@ -80,7 +80,7 @@ class Answering(Parts):
         """``tell`` receives events while the answer is made; once ``gone`` returns why nobody is waiting, no
         further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or
         whatever a stage raised (including AbandonedError), which is sealed first."""
-        refuse(ask)
+        validate_question(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
         journal.begins, journal.meter.gone = partial(_begins, gone, streaming), gone
@@ -175,9 +175,9 @@ class Answering(Parts):
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
             rank = self.config.sources.rank
-            found = find_conflicts(stages.aspects, journal.passages, journal.beside, rank)
+            found = find_conflicts(stages.aspects, journal.passages, journal.counter_evidence, rank)
             claims = checked.claims
-            journal.conflicts = journal.force.disclosed(
+            journal.conflicts = journal.force.disclosed_conflicts(
                 found, stages.aspects, journal.passages, claims, stages.evidence
             )
         with journal.stage("confidence") as notes:
@@ -191,8 +191,8 @@ class Answering(Parts):
             reasons = (f"not enough evidence: {journal.gate_reason}", *confidence.reasons)
             confidence = msgspec.structs.replace(confidence, reasons=reasons)
         open_ = [one for one in journal.conflicts if one.supersession is None]
-        superseded = told([one for one in journal.conflicts if one.supersession is not None])
-        disagreement = told([one for one in open_ if self.composes or _disputes(one, checked)])
+        superseded = describe_conflicts([one for one in journal.conflicts if one.supersession is not None])
+        disagreement = describe_conflicts([one for one in open_ if self.composes or _disputes(one, checked)])
         if disagreement:
             confidence = _limited(confidence, "the sources disagree; both sides are shown")
         if journal.force.rests_on_it(claims):

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import combinations, takewhile
 
-from citewell.answering.values import NUMBER, Unit, same
+from citewell.answering.values import NUMBER, Unit, same_value
 from citewell.core.records import Citation, Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import names_held, usable
-from citewell.questions.parsing import STOP, Ask, label_words, read_question
+from citewell.questions.parsing import STOP, QuestionKind, label_words, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
 from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
@@ -73,18 +73,18 @@ class _Side(Record, frozen=True, kw_only=True):
 def find_conflicts(
     aspects: Sequence[str],
     passages: Sequence[Passage],
-    beside: Sequence[Passage] = (),
+    counter_evidence: Sequence[Passage] = (),
     rank: Callable[[str], int] = lambda _: 0,
 ) -> tuple[Conflict, ...]:
     """At most MAX_CONFLICTS disagreements, in the order of the aspects: between usable passages, and between
-    their sentences and those of the counter-evidence ``beside`` them. ``rank`` returns the operator's rank of
+    their sentences and those of ``counter_evidence``. ``rank`` returns the operator's rank of
     a document."""
     open_ = usable(passages)
     known = {_place(passage) for passage in open_}
     wanted = [read_question(aspect) for aspect in aspects]
     others = {
         _place(passage): passage
-        for passage in usable(beside)
+        for passage in usable(counter_evidence)
         if _place(passage) not in known and any(names_held(one, passage.chunk) for one in wanted)
     }
     all_ = [*open_, *others.values()]
@@ -199,7 +199,7 @@ def _of_dates(
     """Sentences that date the same thing differently: one's words are a subset of the other's."""
     for aspect in aspects:
         wanted = read_question(aspect)
-        if wanted.ask is not Ask.WHEN or wanted.periods:
+        if wanted.ask is not QuestionKind.WHEN or wanted.periods:
             continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
         sides = [side for passage in passages for side in _dated(passage, asked)] if asked else []
@@ -231,7 +231,7 @@ def _of_names(
     """Sentences that differ in one name only and share at least half of the question's words."""
     for aspect in aspects:
         wanted = read_question(aspect)
-        if wanted.ask not in (Ask.WHO, Ask.WHICH, Ask.TEXT) or wanted.by_cell:
+        if wanted.ask not in (QuestionKind.WHO, QuestionKind.WHICH, QuestionKind.TEXT) or wanted.by_cell:
             continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
         sides = [side for passage in passages for side in _worded(passage, asked)] if asked else []
@@ -326,7 +326,7 @@ def _place(passage: Passage) -> Place:
 
 def _disagree(sides: Sequence[_Side]) -> bool:
     return any(
-        not same(a, b, scaled=one.scaled or other.scaled, units=(of_a, of_b))
+        not same_value(a, b, scaled=one.scaled or other.scaled, units=(of_a, of_b))
         for one, other in combinations(sides, 2)
         for a, of_a, b, of_b in zip(one.numbers, _units(one), other.numbers, _units(other), strict=True)
     )

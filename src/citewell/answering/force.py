@@ -91,7 +91,7 @@ class Force:
         found = self.of(place.document_id, place.document_version)
         return next((one for one in found if place.start < one.end and one.start < place.end), None)
 
-    def left(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    def only_in_force(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The passages with text not in force blanked out, without those that are left empty."""
         if self.whole:
             return tuple(passages)
@@ -100,7 +100,7 @@ class Force:
         kept = [_blanked(passage, at) if at else passage for passage, at in pairs]
         return tuple(passage for passage in kept if passage.chunk.content.strip())
 
-    def struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    def superseded_text(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The usable passages with only the text not in force; the rest is blanked out."""
         found = []
         for passage in usable(passages):
@@ -132,7 +132,7 @@ class Force:
             self.at(citation) is not None for claim in claims if claim.shown for citation in claim.citations
         )
 
-    def instead(
+    def replacements(
         self, passages: Sequence[Passage], search: Callable[[str], Retrieved]
     ) -> tuple[tuple[Passage, ...], list[str]]:
         """Replacements, not already among ``passages``, for usable passages that are not in force, and notes.
@@ -153,7 +153,7 @@ class Force:
 
     # --- disclosure -------------------------------------------------------------------------------
 
-    def disclosed(
+    def disclosed_conflicts(
         self,
         conflicts: Sequence[Conflict],
         aspects: Sequence[str],
@@ -174,7 +174,7 @@ class Force:
                 self._told(conflict.about, old, one, holds, dates) for old, one in pairs if one is not None
             ]
         said = [(citation.quote[:160], citation) for citation in shown]
-        struck = self.struck(passages)
+        struck = self.superseded_text(passages)
         for aspect in aspects if struck else ():
             said += [(aspect, _cited(answer)) for answer in reader(aspect, struck)[:MOST]]
         at = [(about, old, self.at(old)) for about, old in said]
@@ -263,7 +263,7 @@ def force_on(known: InForce, question: str, as_of: str, filters: Filters, today:
     )
 
 
-def told(conflicts: Sequence[Conflict]) -> str:
+def describe_conflicts(conflicts: Sequence[Conflict]) -> str:
     """One sentence per conflict, with the quotes, documents and dates, for an answer that must not choose."""
     sentences = []
     for conflict in conflicts:

@@ -40,7 +40,7 @@ from citewell.core.records import (
     Trace,
 )
 from citewell.questions.parsing import MAX_QUESTION
-from citewell.retrieval.gate import nearest
+from citewell.retrieval.gate import nearest_places
 from citewell.retrieval.retriever import MAX_TOP_K
 from citewell.retrieval.wording import Filters, is_day
 
@@ -74,7 +74,7 @@ class Ask(Record, frozen=True, kw_only=True):
         }
 
 
-def refuse(ask: Ask) -> None:
+def validate_question(ask: Ask) -> None:
     """Rejects invalid questions before anything is recorded. Raises UsageError."""
     for name in ("question", "user", "session_id"):
         if not isinstance(given := getattr(ask, name), str):
@@ -125,7 +125,7 @@ class Journal:
         self.stages: list[Stage] = []
         self.index_version = ""
         self.passages: tuple[Passage, ...] = ()
-        self.beside: tuple[Passage, ...] = ()
+        self.counter_evidence: tuple[Passage, ...] = ()
         self.force: Force = NONE
         self.gate_passed: bool | None = None
         self.gate_reason = ""
@@ -323,7 +323,7 @@ class Journal:
             conflicts=self.conflicts,
             trace=self.trace(),
             record_hash=record_hash,
-            nearest=nearest(self.question, self.force.left(self.passages))
+            nearest=nearest_places(self.question, self.force.only_in_force(self.passages))
             if self.decision is Decision.ABSTAIN
             else (),
         )

@@ -26,8 +26,8 @@ from citewell.questions.evidence import Answer, find_evidence
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
 from citewell.retrieval import Retrieved, Retriever
-from citewell.retrieval.gate import GateResult, check_gate, opened
-from citewell.retrieval.quarantine import repeated, set_poison_aside
+from citewell.retrieval.gate import GateResult, check_gate, score_answers
+from citewell.retrieval.quarantine import flood_notes, quarantine_poisoned
 from citewell.verification.checking import Checked, Checker
 
 BROADENED = "broadened retrieval"
@@ -39,7 +39,7 @@ SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
 """In a record's parameters: the question as reformulated by a language model, and the missing things searched
 for separately, in order."""
 
-Aside = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
+Quarantine = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
 """Question, passages and the pool they were selected from -> the same passages, some set aside."""
 Gate = Callable[..., GateResult]
 """Like :func:`citewell.retrieval.gate.check_gate`."""
@@ -48,8 +48,8 @@ Gate = Callable[..., GateResult]
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """The components of a pass. ``pin`` keeps an index version for ever; ``gate_judge`` replaces the
-    extractor at the gate. ``aside`` and ``gate`` differ from their defaults only in probes, which measure
-    what each is worth. ``in_force`` knows what is superseded."""
+    extractor at the gate. ``quarantine`` and ``gate`` differ from their defaults only in probes, which
+    measure what each is worth. ``in_force`` knows what is superseded."""
 
     retriever: Retriever
     extractor: Extractor
@@ -61,7 +61,7 @@ class Parts:
     gate_judge: GateJudge | None = None
     answer_check: AnswerCheck | None = None
     in_force: InForce = NOTHING
-    aside: Aside = set_poison_aside
+    quarantine: Quarantine = quarantine_poisoned
     gate: Gate = check_gate
 
 
@@ -91,10 +91,10 @@ class Stages:
             journal.looked_into(found.documents)
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
-            journal.passages = tuple(parts.aside(ask.question, found.passages, found.pool))
-            journal.beside = self._may_gainsay(found)
+            journal.passages = tuple(parts.quarantine(ask.question, found.passages, found.pool))
+            journal.counter_evidence = self._find_counter_evidence(found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
-            notes += repeated(journal.passages, found.pool)
+            notes += flood_notes(journal.passages, found.pool)
         if parts.answer_check is not None:
             with journal.stage("reading") as notes:
                 journal.passages = self._opened(self.aspects, journal.passages)
@@ -105,10 +105,10 @@ class Stages:
                 ]
         journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
         journal.parameters["as_of"] = journal.force.asked
-        instead, said = journal.force.instead(journal.passages, self._inside)
+        instead, said = journal.force.replacements(journal.passages, self._inside)
         if said:
             with journal.stage("in force") as notes:
-                journal.passages += tuple(parts.aside(ask.question, instead, ()))
+                journal.passages += tuple(parts.quarantine(ask.question, instead, ()))
                 notes += said
         return self._gated()
 
@@ -132,13 +132,13 @@ class Stages:
                     notes.append(f"{aspect}: the index changed meanwhile, so these passages were not used")
                     continue
                 journal.looked_into(found.documents)
-                journal.beside += self._may_gainsay(found)
+                journal.counter_evidence += self._find_counter_evidence(found)
                 fresh = self._opened([aspect], unknown(found, known))
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
                 journal.passages += fresh
                 notes.append(f"{aspect}: {sum(p.relevant for p in fresh)} more passages to use")
-            journal.passages = tuple(self.parts.aside(self.ask.question, journal.passages, ()))
+            journal.passages = tuple(self.parts.quarantine(self.ask.question, journal.passages, ()))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         kept = usable(more)
@@ -151,7 +151,7 @@ class Stages:
         with journal.stage(CONTRARY) as notes:
             # A passage below the relevance threshold can still contradict.
             relevant = (passage for passage in journal.passages if passage.relevant)
-            known = {passage.chunk.chunk_id for passage in (*relevant, *journal.beside)}
+            known = {passage.chunk.chunk_id for passage in (*relevant, *journal.counter_evidence)}
             searched = 0
             for statement in statements[:MOST_SEARCHES]:
                 found = self.parts.retriever.near(statement, filters=self.ask.filters)
@@ -159,15 +159,17 @@ class Stages:
                     notes.append("the index changed meanwhile")
                     break
                 searched += 1
-                fresh = [p for p in self._may_gainsay(found) if p.chunk.chunk_id not in known]
-                journal.beside += tuple(fresh)
+                fresh = [p for p in self._find_counter_evidence(found) if p.chunk.chunk_id not in known]
+                journal.counter_evidence += tuple(fresh)
                 known |= {passage.chunk.chunk_id for passage in fresh}
             notes.append(f"{searched} of {len(statements)} statements searched for")
 
-    def _may_gainsay(self, found: Retrieved) -> tuple[Passage, ...]:
+    def _find_counter_evidence(self, found: Retrieved) -> tuple[Passage, ...]:
         """Possible counter-evidence that passes the poison filter. Each passage is filtered alone: repetition
         is only a sign of flooding among many, and a copy can still contradict another source."""
-        alone = (self.parts.aside(self.ask.question, (passage,), ())[0] for passage in found.beside)
+        alone = (
+            self.parts.quarantine(self.ask.question, (passage,), ())[0] for passage in found.counter_evidence
+        )
         return tuple(passage for passage in alone if not passage.set_aside)
 
     def _retrieve(self, question: str, *, broaden: bool, hypothesis: str = "") -> Retrieved:
@@ -188,7 +190,7 @@ class Stages:
             gate = parts.gate(
                 self.ask.question,
                 self.aspects,
-                journal.force.left(journal.passages),
+                journal.force.only_in_force(journal.passages),
                 parts.extractor,
                 parts.config.gate,
                 parts.gate_judge,
@@ -205,7 +207,7 @@ class Stages:
         parts = self.parts
         if parts.answer_check is None:
             return tuple(passages)
-        return opened(aspects, passages, parts.extractor, parts.config.gate, parts.answer_check)
+        return score_answers(aspects, passages, parts.extractor, parts.config.gate, parts.answer_check)
 
     def _inside(self, document_id: str) -> Retrieved:
         filters = msgspec.structs.replace(self.ask.filters, document_id=document_id)
@@ -263,7 +265,7 @@ class Stages:
                 error, "nothing could be written for the missing parts, so the previous draft is kept"
             )
             return checked
-        journal.draft = joined(before, more, lacking)
+        journal.draft = join_drafts(before, more, lacking)
         both = self.check(journal.draft)
         told = {claim.aspect for claim in both.claims if claim.verdict.status is Status.VERIFIED}
         still = [name for name in lacking if name not in aspects and name not in told]
@@ -289,7 +291,9 @@ class Stages:
         journal = self.journal
         ids = [passage.chunk.chunk_id for passage in first]
         rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
-        usable = tuple(p for p in journal.force.left((*first, *rest)) if p.relevant and not p.set_aside)
+        usable = tuple(
+            p for p in journal.force.only_in_force((*first, *rest)) if p.relevant and not p.set_aside
+        )
         with journal.stage("stricter retry" if strict or requote else "generation") as notes:
             request = GenerationRequest(
                 question=self.ask.question,
@@ -322,8 +326,8 @@ class Stages:
         if stream is None:
             draft = generator.generate(request)
         else:
-            draft = stream(request, lambda partial: streaming.hear(partial, self._alone(request)))
-        streaming.hear(draft, self._alone(request))
+            draft = stream(request, lambda partial: streaming.emit(partial, self._alone(request)))
+        streaming.emit(draft, self._alone(request))
         return draft
 
     def _alone(self, request: GenerationRequest) -> Callable[[DraftClaim], Claim]:
@@ -353,7 +357,7 @@ def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
     return [passage for passage in found.passages if passage.chunk.chunk_id not in known]
 
 
-def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
+def join_drafts(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
     """Both drafts as one, the second on lines of its own; ``lacking`` is no longer missing unless the second
     says so. If only one thing was lacking, claims without an aspect are for it."""
     if not second.claims:

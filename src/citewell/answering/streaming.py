@@ -102,7 +102,7 @@ class Streaming:
         self._live = []
         self._journal.note(f"streaming continues with another draft: {reason}")
 
-    def hear(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
+    def emit(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
         """Shows the new claims of a growing draft; one that starts over differently withdraws the rest."""
         with self._lock:
             for place, drafted in enumerate(draft.claims):
@@ -190,7 +190,7 @@ def _outcome(shown: Streamed, claims: Sequence[Claim]) -> tuple[Claim | None, st
     return claim, "" if claim.shown else "the answer is withheld"
 
 
-def told_by(work: Callable[[Tell], object]) -> Iterator[Event]:
+def stream_events(work: Callable[[Tell], object]) -> Iterator[Event]:
     """The events of ``work``, which runs to its end in its own thread whether or not anybody listens; what
     it raises is raised here."""
     waiting: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()

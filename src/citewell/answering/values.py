@@ -26,7 +26,7 @@ Unit = tuple[str, Decimal] | None
 """The dimension, and the factor to its base unit: ("mass", 0.001) for milligrams."""
 
 
-def same(a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit] = (None, None)) -> bool:
+def same_value(a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit] = (None, None)) -> bool:
     """Equal up to sign style, rounding, scale and unit: 1,577 is 1,577.0 and, in billions, 1.58; 60 minutes
     are an hour; 40 grams are not 40 milligrams.
 

@@ -50,7 +50,7 @@ LOOKED_UP = "session_id"
 BLIND = "blind"
 
 
-def set_apart(
+def separate_personal_texts(
     body: Record | Mapping[str, Any], salt: bytes, blind: Callable[[str], str]
 ) -> tuple[bytes, Texts]:
     """The canonical JSON to seal, and the personal texts by JSON pointer, in the order of their salts."""
@@ -69,8 +69,8 @@ def set_apart(
 def open_body(
     stored: str, body_hash: str, subject: str, sealed: object | None, key: bytes | None
 ) -> dict[str, Any]:
-    """Reverses ``set_apart`` if ``sealed`` (from :func:`encrypt`) and ``key`` are available; otherwise see
-    ``UNREADABLE``. Raises LogIntegrityError like :func:`fill_in`."""
+    """Reverses ``separate_personal_texts`` if ``sealed`` (from :func:`encrypt`) and ``key`` are available;
+    otherwise see ``UNREADABLE``. Raises LogIntegrityError like :func:`fill_in`."""
     if sealed is None:
         return _without_texts(stored, ERASED)
     if key is None:
@@ -79,12 +79,12 @@ def open_body(
 
 
 def fill_in(stored: str, salt: bytes, texts: Texts) -> dict[str, Any]:
-    """Reverses ``set_apart``. Raises LogIntegrityError if the salted hashes in ``stored`` are not exactly
-    those of ``texts``."""
+    """Reverses ``separate_personal_texts``. Raises LogIntegrityError if the salted hashes in ``stored`` are
+    not exactly those of ``texts``."""
     body: dict[str, Any] = msgspec.json.decode(stored)
     if len(texts) != stored.count(f'"{SEALED}":"{SALTED_TAG}'):
         raise _otherwise()
-    for path, (own, text) in opened(salt, texts).items():
+    for path, (own, text) in salted_texts(salt, texts).items():
         _put(body, path, own, text)
     return body
 
@@ -156,7 +156,7 @@ def decrypt(sealed: object, key: bytes, body_hash: str, subject: str) -> tuple[b
     return held.salt, held.texts
 
 
-def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
+def salted_texts(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
     """By JSON pointer, each text with the salt that opens it, and no other, to a stranger."""
     salts = field_salts(salt, len(texts))
     return {path: (own, text) for (path, text), own in zip(texts.items(), salts, strict=True)}

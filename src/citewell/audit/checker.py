@@ -22,8 +22,8 @@ from typing import Any, Protocol
 
 from citewell.audit.expiries import Expiries
 from citewell.audit.merkle import TILE, Frontier, Tree
-from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, checkpoints_in, read_checkpoint
-from citewell.audit.tampering import Finding, Row, Standing, derive, explain
+from citewell.audit.notes import NOT_CHECKED, Checkpoint, TrustedKeys, checkpoints_in, read_checkpoint
+from citewell.audit.tampering import Finding, Row, StoredEntry, derive, explain
 from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
 
 _KEY_ENTRY = "key"
@@ -43,7 +43,7 @@ class CheckReport:
     notes: tuple[str, ...] = ()
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """A log to check; everything as stored, in order, nothing repaired. Values of the wrong type match no
     leaf."""
 
@@ -162,18 +162,18 @@ Visit = Callable[[Row], None]
 
 
 def check(
-    source: Source, *, key: str = "", outside: Sequence[str] = (), visit: Visit | None = None
+    source: LogSource, *, key: str = "", outside: Sequence[str] = (), visit: Visit | None = None
 ) -> CheckReport:
     """``key`` holds published verifier keys, one per line; ``outside`` checkpoints that others kept, one or
     more per text."""
     findings: list[Finding] = []
     notes: list[str] = []
     skipped: list[str] = []
-    trusted = Trusted(key)
+    trusted = TrustedKeys(key)
     sealed = _leaves(source, findings)
     size, whole = _walk(source, sealed, notes, trusted, findings, visit)
     if not whole:
-        findings += explain([Standing(row) for row in source.entries()], sealed)
+        findings += explain([StoredEntry(row) for row in source.entries()], sealed)
     roots = _Roots(sealed)
     _upper_levels(source, roots, findings)
     newest = _own_checkpoint(source, roots, size, trusted, findings)
@@ -193,7 +193,7 @@ def check(
 # --- leaves ---------------------------------------------------------------------------------------
 
 
-def _leaves(source: Source, findings: list[Finding]) -> list[bytes]:
+def _leaves(source: LogSource, findings: list[Finding]) -> list[bytes]:
     """The leaf hashes that the tree was built from."""
     leaves: list[bytes] = []
     for place, digest in source.hashes(0):
@@ -205,10 +205,10 @@ def _leaves(source: Source, findings: list[Finding]) -> list[bytes]:
 
 
 def _walk(
-    source: Source,
+    source: LogSource,
     sealed: list[bytes],
     notes: list[str],
-    trusted: Trusted,
+    trusted: TrustedKeys,
     findings: list[Finding],
     visit: Visit | None,
 ) -> tuple[int, bool]:
@@ -260,7 +260,7 @@ class _Roots:
         return [self.leaves[place] if level == 0 else self.upper[level, place] for place in places]
 
 
-def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> None:
+def _upper_levels(source: LogSource, roots: _Roots, findings: list[Finding]) -> None:
     """Compares the stored roots of full tiles with those computed from the leaves."""
     level = 1
     expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
@@ -280,7 +280,7 @@ def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> Non
 
 
 def _own_checkpoint(
-    source: Source, roots: _Roots, size: int, trusted: Trusted, findings: list[Finding]
+    source: LogSource, roots: _Roots, size: int, trusted: TrustedKeys, findings: list[Finding]
 ) -> Checkpoint | None:
     """The newest checkpoint, if it is valid for this log."""
     text = source.newest()
@@ -308,10 +308,10 @@ def _own_checkpoint(
 
 def _against(
     outside: Sequence[str],
-    source: Source,
+    source: LogSource,
     roots: _Roots,
     newest: Checkpoint | None,
-    trusted: Trusted,
+    trusted: TrustedKeys,
     findings: list[Finding],
 ) -> None:
     """Compares checkpoints kept outside with the current log."""
@@ -339,7 +339,7 @@ def _against(
             findings.append(Finding("rewritten", 0, reason))
 
 
-def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Finding]:
+def _cut(source: LogSource, size: int, key: str, trusted: TrustedKeys) -> Iterator[Finding]:
     """Missing entries at the end, as shown by the rest of the log or the published keys. An empty log with a
     published key does not pass."""
     trace = source.left_behind(size)
@@ -360,7 +360,7 @@ def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Find
             yield Finding("signature", after + 1, f"the published keys say {told}, but the log does not")
 
 
-def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
+def _missing(wanted: int, size: int, newest: Checkpoint | None, source: LogSource) -> Finding:
     """Missing entries at the end, as shown by an outside checkpoint."""
     said = f"the outside checkpoint covers {wanted} entries"
     if wanted - size == 1:
@@ -372,7 +372,7 @@ def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) 
     return Finding("rolled-back", size + 1, f"{gone}; the current log was signed at entry {size}")
 
 
-def _readable(text: str, trusted: Trusted, findings: list[Finding], what: str) -> Checkpoint | None:
+def _readable(text: str, trusted: TrustedKeys, findings: list[Finding], what: str) -> Checkpoint | None:
     try:
         found = read_checkpoint(text)
     except ValueError as error:

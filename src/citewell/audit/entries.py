@@ -46,7 +46,7 @@ COLUMNS = "seq, kind, timestamp, subject, body, body_hash"
 """The columns of table ``entries``, in the order they are read and written."""
 
 
-def only(kind: EntryKind) -> str:
+def kind_condition(kind: EntryKind) -> str:
     """A literal, not a parameter, so that the partial index by kind, which omits answers, can be used."""
     return f"kind = '{EntryKind(kind).value}'"
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.database import Database, Row, Rows
-from citewell.audit.entries import RECORDS, Entry, EntryKind, only
+from citewell.audit.entries import RECORDS, Entry, EntryKind, kind_condition
 from citewell.audit.expiries import entries_named
-from citewell.audit.postings import VERSION, Batch, Flagged, Indexed, Place, Postings
-from citewell.audit.profiles import Axis, Facts, Profile, facts_of, key_of, microseconds
+from citewell.audit.postings import VERSION, Batch, FlaggedRecord, IndexedRecord, IndexPosition, Postings
+from citewell.audit.profiles import Axis, Facts, Profile, axis_key, facts_of, microseconds
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.tampering import Finding
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
@@ -42,7 +42,7 @@ def follow(log: Log, postings: Postings) -> int:
     place = postings.place()
     size = log.size()
     if place.seq and not _same_log(log, place, size):
-        place = Place()
+        place = IndexPosition()
         postings.rebuild(())
     if not place.seq and size > _ANEW:
         postings.rebuild(_batches(log, 0))
@@ -59,7 +59,7 @@ def follow(log: Log, postings: Postings) -> int:
     return taken
 
 
-def _same_log(log: Log, place: Place, size: int) -> bool:
+def _same_log(log: Log, place: IndexPosition, size: int) -> bool:
     """Whether tables that end at ``place`` were built from this log."""
     if place.seq > size:
         return False
@@ -74,16 +74,16 @@ def _batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batc
     kept = cache(profiles_kept)  # read at the first expired record
     entries = takewhile(lambda entry: until is None or entry.seq <= until, log.entries(after=after))
     while some := list(islice(entries, _BATCH)):
-        records: list[Indexed] = []
-        flags: list[Flagged] = []
+        records: list[IndexedRecord] = []
+        flags: list[FlaggedRecord] = []
         for entry in some:
             if entry.kind in RECORDS:
                 facts = _facts(entry) if entry.body is not None else _expired(entry, kept(log))
                 if facts is not None:
-                    records.append(Indexed(seq=entry.seq, facts=facts))
+                    records.append(IndexedRecord(seq=entry.seq, facts=facts))
             elif entry.kind == EntryKind.FEEDBACK.value and entry.body is not None:
                 flags += _flags(log, msgspec.json.decode(entry.body))
-        place = Place(seq=some[-1].seq, leaf=some[-1].hash)
+        place = IndexPosition(seq=some[-1].seq, leaf=some[-1].hash)
         yield Batch(records=tuple(records), flags=tuple(flags), place=place)
 
 
@@ -115,7 +115,7 @@ def _facts(entry: Entry) -> Facts | None:
         return None
 
 
-def _flags(log: Log, body: dict[str, Any]) -> Iterator[Flagged]:
+def _flags(log: Log, body: dict[str, Any]) -> Iterator[FlaggedRecord]:
     """The flags that a user set on one record; none if the request is not in this log."""
     named = [body.get("signal"), body.get("flag"), *(body.get("flags") or ())]
     request = body.get("request_id")
@@ -127,7 +127,9 @@ def _flags(log: Log, body: dict[str, Any]) -> Iterator[Flagged]:
         return
     for name in named:
         if isinstance(name, str) and name:
-            yield Flagged(key=key_of(Axis.FLAG, name), seq=entry.seq, time=microseconds(entry.timestamp))
+            yield FlaggedRecord(
+                key=axis_key(Axis.FLAG, name), seq=entry.seq, time=microseconds(entry.timestamp)
+            )
 
 
 # --- comparing ------------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
             return [], "there are no tables yet"
         version, seq, leaf = stored.execute("SELECT version, seq, leaf FROM place").fetchone() or (0, 0, "")
         of_it = version == VERSION and type(seq) is int
-        if not of_it or (seq and not _same_log(log, Place(seq=seq, leaf=leaf), log.size())):
+        if not of_it or (seq and not _same_log(log, IndexPosition(seq=seq, leaf=leaf), log.size())):
             return [], "they do not belong to the current log; the next query of the log rebuilds them"
         anew = Postings(SqliteDatabase(Path(folder) / "tables.sqlite"))
         with closing(anew.database):
@@ -204,4 +206,4 @@ def _blocks(
 
 
 def _feedback_has_expired(log: Log) -> bool:
-    return bool(log.select(f"{only(EntryKind.FEEDBACK)} AND body IS NULL LIMIT 1"))
+    return bool(log.select(f"{kind_condition(EntryKind.FEEDBACK)} AND body IS NULL LIMIT 1"))

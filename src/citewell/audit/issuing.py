@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import opened
-from citewell.audit.entries import Entry, EntryKind, only
+from citewell.audit.bodies import salted_texts
+from citewell.audit.entries import Entry, EntryKind, kind_condition
 from citewell.audit.merkle import Tree, in_base64
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.receipt_check import check_receipt
@@ -23,8 +23,8 @@ from citewell.audit.receipts import (
     Proven,
     Receipt,
     may_be_shown,
-    readable,
-    written,
+    readable_answer,
+    receipt_bytes,
 )
 from citewell.audit.writer import head, stored_tree
 from citewell.core.errors import LogIntegrityError, UsageError
@@ -63,7 +63,7 @@ def issue(
                 proof=in_base64(tree.inclusion(settings.seq - 1, size)),
             )
         proof = in_base64(tree.inclusion(entry.seq - 1, size))
-    answer, annotations = readable(body, shown, configuration)
+    answer, annotations = readable_answer(body, shown, configuration)
     receipt = Receipt(
         format=FORMAT,
         about=ABOUT,
@@ -77,7 +77,7 @@ def issue(
         answer=answer,
         annotations=annotations,
     )
-    report = check_receipt(written(receipt))
+    report = check_receipt(receipt_bytes(receipt))
     if not report.ok:
         raise LogIntegrityError(
             f"a receipt of {request_id} cannot be made: {'; '.join(report.findings)}",
@@ -122,7 +122,7 @@ def _issuer(log: Log, note: str) -> str:
 
 def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
     salt, texts = log.texts(entry)
-    fields = opened(salt, texts or {})
+    fields = salted_texts(salt, texts or {})
     return {
         pointer: Opened(salt=own.hex(), text=text)
         for pointer in may_be_shown(fields, with_user=with_user)
@@ -133,7 +133,9 @@ def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
 def _configuration(log: Log, answer: Entry, config_hash: str) -> Entry | None:
     """The last configuration sealed before the answer with the hash it names: other processes may have sealed
     theirs in between. None if there is none; the receipt's check says so."""
-    condition = f"{only(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC"
+    condition = (
+        f"{kind_condition(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC"
+    )
     for entry in log.select(condition, (answer.seq,)):
         if msgspec.json.decode(entry.body or "").get("config_hash") == config_hash:
             return entry

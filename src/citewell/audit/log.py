@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import decrypt, encrypt, open_body, set_apart
+from citewell.audit.bodies import decrypt, encrypt, open_body, separate_personal_texts
 from citewell.audit.check import CheckReport, check_log
 from citewell.audit.database import Database, Row
-from citewell.audit.entries import COLUMNS, Entry, EntryKind, leaf, only
+from citewell.audit.entries import COLUMNS, Entry, EntryKind, kind_condition, leaf
 from citewell.audit.groups import Groups
 from citewell.audit.keys import FolderKeys, asker, with_limits
 from citewell.audit.merkle import EMPTY, in_base64, leaf_hash
@@ -32,7 +32,7 @@ from citewell.audit.notes import read_checkpoint
 from citewell.audit.schema import migrate
 from citewell.audit.signing import checkpoint
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.audit.writer import Sealed, UnsettledError, Writer, handovers, head, stored_tree
+from citewell.audit.writer import LogWriter, NewEntry, UnsettledError, handovers, head, stored_tree
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
@@ -55,7 +55,7 @@ class Log:
     def __init__(self, database: Database, keys: FolderKeys, *, clock: Clock | None = None) -> None:
         self.database, self.keys = database, keys
         self._clock = clock or SystemClock()
-        self._writer = Writer(database, keys)
+        self._writer = LogWriter(database, keys)
         self._turn = threading.Lock()
         self._groups = Groups(self._take_turn, GROUP)
         self.after_append: Callable[[], None] | None = None
@@ -82,20 +82,20 @@ class Log:
 
     def _seal(
         self, kind: EntryKind, timestamp: str, body: AuditRecord | Mapping[str, Any], name: str
-    ) -> Sealed:
+    ) -> NewEntry:
         request_id = body.request_id if isinstance(body, AuditRecord) else ""
         if not name:
             stored = canonical_json(body)
-            return Sealed(kind.value, timestamp, "", stored.decode(), hash_bytes(stored), None, request_id)
+            return NewEntry(kind.value, timestamp, "", stored.decode(), hash_bytes(stored), None, request_id)
         self._writer.must_have_keys()
         person = self.keys.subject(name)
         salt = os.urandom(SALT_BYTES)
-        stored, texts = set_apart(body, salt, self.keys.blind)
+        stored, texts = separate_personal_texts(body, salt, self.keys.blind)
         body_hash = hash_bytes(stored)
         private = encrypt(texts, salt, person.key, body_hash, person.id)
-        return Sealed(kind.value, timestamp, person.id, stored.decode(), body_hash, private, request_id)
+        return NewEntry(kind.value, timestamp, person.id, stored.decode(), body_hash, private, request_id)
 
-    def _add(self, entry: Sealed) -> str:
+    def _add(self, entry: NewEntry) -> str:
         outcome: Future[bytes] = Future()
         self._groups.add((entry, outcome))
         digest = outcome.result()
@@ -192,11 +192,11 @@ class Log:
 
     def latest(self, kind: EntryKind) -> Entry | None:
         """The last entry of ``kind``, None if there is none."""
-        return next(iter(self.select(f"{only(kind)} ORDER BY seq DESC LIMIT 1")), None)
+        return next(iter(self.select(f"{kind_condition(kind)} ORDER BY seq DESC LIMIT 1")), None)
 
     def entries(self, kind: EntryKind | None = None, *, after: int = 0) -> Iterator[Entry]:
         """Every entry (of ``kind``) with a seq above ``after``, in order; reads in blocks."""
-        among = "" if kind is None else f" AND {only(kind)}"
+        among = "" if kind is None else f" AND {kind_condition(kind)}"
         while found := self.select(f"seq > ?{among} ORDER BY seq LIMIT 500", (after,)):
             yield from found
             after = found[-1].seq
@@ -257,7 +257,7 @@ class Log:
         with self.database.reading() as rows:
             return with_limits(self.keys.published(), handovers(rows))
 
-    def prove(self, seq: int) -> Proof:
+    def prove(self, seq: int) -> InclusionProof:
         """Proof that entry ``seq`` is in the newest checkpoint's tree. Raises UsageError if there is none."""
         with self.database.reading() as rows:
             size, note = head(rows)
@@ -265,7 +265,7 @@ class Log:
                 raise UsageError(f"there is no entry {seq}", hint=f"the log has {size} entries")
             hashes = in_base64(stored_tree(rows, size).inclusion(seq - 1))
         data = self.at(seq).leaf().data().decode()
-        return Proof(leaf=data, index=seq - 1, size=size, hashes=hashes, checkpoint=note)
+        return InclusionProof(leaf=data, index=seq - 1, size=size, hashes=hashes, checkpoint=note)
 
     def grew_from(self, kept: str) -> Growth:
         """An RFC 9162 consistency proof that the log has only been appended to since the ``kept`` checkpoint.
@@ -326,7 +326,7 @@ class Log:
         self.keys.close()
 
 
-class Proof(Record, frozen=True, kw_only=True):
+class InclusionProof(Record, frozen=True, kw_only=True):
     """RFC 6962 inclusion: ``leaf`` is number ``index`` (from 0) of the tree of ``size`` that ``checkpoint``
     signs; ``hashes`` are base64, from the leaf up."""
 
@@ -347,7 +347,7 @@ class Growth(Record, frozen=True, kw_only=True):
     checkpoint: str
 
 
-_Waiting = tuple[Sealed, "Future[bytes]"]
+_Waiting = tuple[NewEntry, "Future[bytes]"]
 """An entry being written, and its outcome: its leaf's hash or an error."""
 
 

@@ -108,7 +108,7 @@ def read_published(line: str) -> tuple[Key, int | None]:
     return read_key(text), int(rest[1])
 
 
-class Trusted:
+class TrustedKeys:
     """The accepted keys: those given, and those that the key in force handed over to within the log. A key
     is valid up to the size at which it was retired according to the given keys or the log itself."""
 

@@ -19,9 +19,9 @@ import msgspec
 from citewell.audit.bodies import open_body
 from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
-from citewell.audit.profiles import DAY, Axis, Profile, key_of, microseconds, timestamp_of
-from citewell.audit.question import AuditQuery, cites, narrows, refuse, within
-from citewell.audit.search import LAST, Candidate, Counted, Finder
+from citewell.audit.profiles import DAY, Axis, Profile, axis_key, microseconds, timestamp_of
+from citewell.audit.question import AuditQuery, narrows, record_matches, validate_query, within
+from citewell.audit.search import LAST, Counted, Finder, IndexMatch
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.records import AuditRecord, Record
 
@@ -127,7 +127,7 @@ class Queries:
 
     def page(self, query: AuditQuery) -> Page:
         """Newest first."""
-        refuse(query)
+        validate_query(query)
         records = tuple(islice(self.every(query), query.limit + 1))
         more = len(records) > query.limit
         return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")
@@ -153,10 +153,10 @@ class Queries:
         return _added_up(counted, every, self._postings.profiles, by=by, of=of)
 
     def _ready(self, query: AuditQuery) -> None:
-        refuse(query)
+        validate_query(query)
         follow(self._log, self._postings)
 
-    def _each(self, query: AuditQuery) -> Iterator[Candidate]:
+    def _each(self, query: AuditQuery) -> Iterator[IndexMatch]:
         self._ready(query)
         return self._finder.each(query, self._place(query.cursor) if query.cursor else LAST)
 
@@ -171,10 +171,10 @@ class Queries:
     def _counted(self, query: AuditQuery, by: str) -> Counted:
         return self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
 
-    def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
+    def _opened(self, some: Sequence[IndexMatch], query: AuditQuery) -> Iterator[AuditRecord]:
         """These records in order, without those that expired or only collide with a key asked for."""
         for body in self._bodies([one.seq for one in some]):
-            if cites(query, body):
+            if record_matches(query, body):
                 yield msgspec.convert(body, AuditRecord)
 
     def _bodies(self, seqs: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -219,19 +219,19 @@ class VisibleQueries(Queries):
         super().__init__(log, postings)
         self._sees, self._documents, self._only = sees, documents, only
 
-    def _each(self, query: AuditQuery) -> Iterator[Candidate]:
+    def _each(self, query: AuditQuery) -> Iterator[IndexMatch]:
         """The records that the reader may see, as far as the tables can tell."""
-        refuse(query)
+        validate_query(query)
         if self._only is not None:
             if not self._only or query.user not in ("", self._only):
                 return
             query = msgspec.structs.replace(query, user=self._only)
-        seen = {key_of(Axis.DOCUMENT, name) for name in self._documents()}
+        seen = {axis_key(Axis.DOCUMENT, name) for name in self._documents()}
         for one in super()._each(query):
             if one.named is not None and seen.issuperset(one.named):
                 yield one
 
-    def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
+    def _opened(self, some: Sequence[IndexMatch], query: AuditQuery) -> Iterator[AuditRecord]:
         return filter(self._sees, super()._opened(some, query))
 
     def _counted(self, query: AuditQuery, by: str) -> Counted:

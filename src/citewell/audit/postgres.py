@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from citewell.audit.database import Cursor, Row, Rows
-from citewell.core.addresses import named
+from citewell.core.addresses import redact_address
 from citewell.core.errors import ConfigError, LogError, MissingExtraError
 from citewell.core.metering import must_go_on
 
@@ -165,7 +165,7 @@ class PostgresDatabase:
         except psycopg.ProgrammingError:
             # Its message repeats the unparsable part, which may be the password.
             raise ConfigError(
-                f"audit.database is not a PostgreSQL URL: {named(self._url)}",
+                f"audit.database is not a PostgreSQL URL: {redact_address(self._url)}",
                 hint="write postgresql://USER:PASSWORD@HOST/DATABASE; in the password, write"
                 " %25 for % and %40 for @",
             ) from None

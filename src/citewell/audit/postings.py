@@ -43,14 +43,14 @@ _RECORD = "INSERT INTO records(time, seq, profile) VALUES(?, ?, ?)"
 _NAMED = "INSERT INTO named(seq, documents) VALUES(?, ?)"
 
 
-class Indexed(Record, frozen=True, kw_only=True):
+class IndexedRecord(Record, frozen=True, kw_only=True):
     """One record, ready to be indexed."""
 
     seq: int
     facts: Facts
 
 
-class Flagged(Record, frozen=True, kw_only=True):
+class FlaggedRecord(Record, frozen=True, kw_only=True):
     """A further key for a record already indexed: a user's later feedback."""
 
     key: int
@@ -58,7 +58,7 @@ class Flagged(Record, frozen=True, kw_only=True):
     time: int
 
 
-class Place(Record, frozen=True, kw_only=True):
+class IndexPosition(Record, frozen=True, kw_only=True):
     """How far the tables follow the log: the last entry indexed, and its leaf's hash, so that another or a
     rolled-back log is noticed."""
 
@@ -69,9 +69,9 @@ class Place(Record, frozen=True, kw_only=True):
 class Batch(Record, frozen=True, kw_only=True):
     """The index rows of a section of the log, and where it ends."""
 
-    records: tuple[Indexed, ...]
-    flags: tuple[Flagged, ...]
-    place: Place
+    records: tuple[IndexedRecord, ...]
+    flags: tuple[FlaggedRecord, ...]
+    place: IndexPosition
 
 
 class Postings:
@@ -88,7 +88,7 @@ class Postings:
                 if not self._stands(rows):
                     self._create(rows)
 
-    def place(self) -> Place:
+    def place(self) -> IndexPosition:
         """The last entry indexed."""
         with self.database.reading() as rows:
             return _place(rows)
@@ -115,7 +115,7 @@ class Postings:
 
     def rebuild(self, batches: Iterable[Batch]) -> None:
         """Rebuilds everything. Rows are sorted as a whole: a B-tree filled in order is written once."""
-        flags: list[Flagged] = []
+        flags: list[FlaggedRecord] = []
         with self._writing() as rows:
             self._create(rows)
             rows.execute(_UNSORTED)
@@ -181,7 +181,7 @@ class Postings:
             rows.execute(statement.format(**self.database.types))
         self._forget()
 
-    def _numbered(self, rows: Rows, records: Sequence[Indexed]) -> list[tuple[Indexed, int]]:
+    def _numbered(self, rows: Rows, records: Sequence[IndexedRecord]) -> list[tuple[IndexedRecord, int]]:
         return [(record, self._number(rows, record.facts.profile)) for record in records]
 
     def _number(self, rows: Rows, profile: Profile) -> int:
@@ -196,16 +196,16 @@ class Postings:
         return self._numbers[profile]
 
 
-def _place(rows: Rows) -> Place:
+def _place(rows: Rows) -> IndexPosition:
     row = rows.execute("SELECT seq, leaf FROM place").fetchone()
-    return Place() if row is None else Place(seq=row[0], leaf=row[1])
+    return IndexPosition() if row is None else IndexPosition(seq=row[0], leaf=row[1])
 
 
-def _move(rows: Rows, place: Place) -> None:
+def _move(rows: Rows, place: IndexPosition) -> None:
     rows.execute("UPDATE place SET seq = ?, leaf = ?", (place.seq, place.leaf))
 
 
-def _flag(rows: Rows, flags: Iterable[Flagged]) -> None:
+def _flag(rows: Rows, flags: Iterable[FlaggedRecord]) -> None:
     for flag in flags:
         rows.execute(
             "INSERT INTO postings(key, time, seq, profile) SELECT CAST(? AS BIGINT), time, seq, profile"
@@ -214,27 +214,27 @@ def _flag(rows: Rows, flags: Iterable[Flagged]) -> None:
         )
 
 
-def _posting_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int, int, int, int]]:
+def _posting_rows(numbered: Iterable[tuple[IndexedRecord, int]]) -> Iterator[tuple[int, int, int, int]]:
     for record, profile in numbered:
         facts, seq = record.facts, record.seq
         for key in facts.keys:
             yield key, facts.time, seq, profile
 
 
-def _record_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int, int, int]]:
+def _record_rows(numbered: Iterable[tuple[IndexedRecord, int]]) -> Iterator[tuple[int, int, int]]:
     return ((record.facts.time, record.seq, profile) for record, profile in numbered)
 
 
-def _named_rows(records: Iterable[Indexed]) -> Iterator[tuple[int, bytes]]:
+def _named_rows(records: Iterable[IndexedRecord]) -> Iterator[tuple[int, bytes]]:
     for record in records:
         if record.facts.named is not None:
-            yield record.seq, packed(record.facts.named)
+            yield record.seq, pack_keys(record.facts.named)
 
 
-def packed(keys: Collection[int]) -> bytes:
+def pack_keys(keys: Collection[int]) -> bytes:
     """Keys as stored with a record."""
     return struct.pack(f"<{len(keys)}q", *sorted(keys))
 
 
-def unpacked(kept: bytes) -> tuple[int, ...]:
+def unpack_keys(kept: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(kept) // 8}q", kept)

@@ -56,7 +56,7 @@ class Profile(Record, frozen=True, kw_only=True):
 
 
 class Facts(Record, frozen=True, kw_only=True):
-    """``time`` in microseconds since 1970; ``keys`` from :func:`key_of`, without duplicates; ``named`` the
+    """``time`` in microseconds since 1970; ``keys`` from :func:`axis_key`, without duplicates; ``named`` the
     keys of all documents that the record names, None if its content has expired."""
 
     time: int
@@ -95,12 +95,12 @@ def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -
         prompts=tuple(sorted(prompts - {""})),
         config=body["config_hash"],
     )
-    keys = tuple(dict.fromkeys(key_of(axis, *values) for axis, *values in _values(subject, body)))
+    keys = tuple(dict.fromkeys(axis_key(axis, *values) for axis, *values in _values(subject, body)))
     return Facts(time=microseconds(timestamp), profile=profile, keys=keys, named=_named(body))
 
 
 @lru_cache(maxsize=200_000)
-def key_of(axis: Axis, *values: str) -> int:
+def axis_key(axis: Axis, *values: str) -> int:
     """A signed 64-bit number for one value of an axis. With ten million values, the probability that two
     collide is 1 in 10^6; a page therefore compares the records it shows with the query again."""
     digest = hashlib.sha256("\0".join((axis.value, *values)).encode("utf-8", "surrogatepass")).digest()
@@ -108,7 +108,7 @@ def key_of(axis: Axis, *values: str) -> int:
 
 
 def microseconds(timestamp: str) -> int:
-    """Microseconds since 1970 of a time as ``clock.written`` writes it. Raises ValueError."""
+    """Microseconds since 1970 of a time as ``clock.format_time`` writes it. Raises ValueError."""
     return (datetime.fromisoformat(timestamp).astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
 
 
@@ -137,7 +137,7 @@ def _named(body: Mapping[str, Any]) -> frozenset[int]:
     cited += [side for conflict in body.get("conflicts", ()) for side in conflict["sides"]]
     names = {result["document_id"] for result in body.get("retrieval_results", ())}
     names |= {citation["document_id"] for citation in cited if citation["document_version"]}
-    return frozenset(key_of(Axis.DOCUMENT, name) for name in (names | {*looked_into}) - {""})
+    return frozenset(axis_key(Axis.DOCUMENT, name) for name in (names | {*looked_into}) - {""})
 
 
 def _broken(claim: Mapping[str, Any]) -> bool:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Profile, key_of, microseconds
-from citewell.core.clock import written
+from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Profile, axis_key, microseconds
+from citewell.core.clock import format_time
 from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Proof, Record, Status
 
@@ -40,7 +40,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class AuditQuery(Record, frozen=True, kw_only=True):
-    """Every non-empty field narrows. ``since`` and ``until`` (exclusive) have the form of ``clock.written``.
+    """Every non-empty field narrows. ``since`` and ``until`` (exclusive) have the form of
+    ``clock.format_time``.
 
     ``document`` is a cited document id, ``version`` one version of it, ``chunk`` a chunk id; ``status`` a key
     of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision`` may also be
@@ -79,7 +80,7 @@ def narrows(query: AuditQuery) -> bool:
     return msgspec.structs.replace(query, limit=everything.limit, cursor="") != everything
 
 
-def refuse(query: AuditQuery) -> None:
+def validate_query(query: AuditQuery) -> None:
     """Raises UsageError for an invalid value."""
     for what, value, known in (
         ("status", query.status, tuple(STATUSES)),
@@ -109,7 +110,7 @@ def keys_asked(query: AuditQuery, keys: FolderKeys) -> tuple[int, ...]:
         (Axis.CHUNK, (query.chunk,)),
         (Axis.FLAG, (query.flag,)),
     )
-    return tuple(key_of(axis, *values) for axis, values in asked if values[0])
+    return tuple(axis_key(axis, *values) for axis, values in asked if values[0])
 
 
 def profile_fits(query: AuditQuery, profile: Profile) -> bool:
@@ -134,7 +135,7 @@ def span_of(query: AuditQuery) -> tuple[int, int]:
     )
 
 
-def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
+def record_matches(query: AuditQuery, body: Mapping[str, Any]) -> bool:
     """Whether a record's body really names the user, document, version and chunk asked for, rather than just
     colliding with their keys."""
     citations = [citation for claim in body["claims"] for citation in claim["citations"]]
@@ -151,15 +152,16 @@ def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
 
 
 def moment(text: str, now: datetime) -> str:
-    """Converts ``30d`` (also m, h, w: before ``now``) or an ISO date or time to the ``clock.written`` form.
+    """Converts ``30d`` (also m, h, w: before ``now``) or an ISO date or time to the form of
+    ``clock.format_time``.
 
     Raises UsageError for anything else.
     """
     span = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
     try:
         if span:
-            return written(now - timedelta(**{_UNITS[span[2]]: int(span[1])}))
-        return written(datetime.fromisoformat(text.strip()))
+            return format_time(now - timedelta(**{_UNITS[span[2]]: int(span[1])}))
+        return format_time(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{text!r} is not a time", hint="write 30d, 12h, 2026-11-21 or 2026-11-21T03:00:00Z"

@@ -19,9 +19,9 @@ import msgspec
 from citewell.audit.bodies import SEALED
 from citewell.audit.entries import Leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
-from citewell.audit.notes import Checkpoint, Trusted, checkpoints_in, read_checkpoint, read_key, verify
+from citewell.audit.notes import Checkpoint, TrustedKeys, checkpoints_in, read_checkpoint, read_key, verify
 from citewell.audit.personal import member, steps
-from citewell.audit.receipts import ABOUT, FORMAT, Receipt, may_be_shown, readable, written
+from citewell.audit.receipts import ABOUT, FORMAT, Receipt, may_be_shown, readable_answer, receipt_bytes
 from citewell.core.identity import canonical_json, hash_bytes, hash_value, opens
 from citewell.core.records import Record
 
@@ -70,7 +70,7 @@ def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) ->
             findings += _inclusion("the configuration", proven.entry, proven.proof, checkpoint)
     origin = retired = False
     if checkpoint is not None and key:
-        trusted = Trusted(key)
+        trusted = TrustedKeys(key)
         fault = trusted.fault(checkpoint)
         findings += [f"with the key you gave: {fault}"] if fault else []
         origin = not fault
@@ -94,7 +94,7 @@ def _read(data: bytes) -> Receipt:
         receipt = msgspec.convert(value, Receipt)
     except (UnicodeDecodeError, json.JSONDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    if written(receipt).rstrip(b"\n") != data.rstrip(b"\n"):
+    if receipt_bytes(receipt).rstrip(b"\n") != data.rstrip(b"\n"):
         raise ValueError("it is not in canonical form (RFC 8785), so Citewell did not write it")
     return receipt
 
@@ -129,7 +129,7 @@ def _findings(receipt: Receipt) -> list[str]:
             findings.append(f"the text shown for {pointer} is not the one that was sealed")
     findings += _settings(receipt)
     try:
-        answer, annotations = readable(receipt.body, receipt.opened, receipt.configuration)
+        answer, annotations = readable_answer(receipt.body, receipt.opened, receipt.configuration)
     except (KeyError, TypeError, AttributeError) as error:
         return [*findings, f"the body is not a valid record: {error!r}"]
     if canonical_json(answer) != canonical_json(receipt.answer):
@@ -187,7 +187,7 @@ def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
         return None
     if not _plainly_written(receipt, checkpoint, keys):
         findings.append("its checkpoint or key does not have the form of a signed note")
-    fault = Trusted(receipt.key).fault(checkpoint)
+    fault = TrustedKeys(receipt.key).fault(checkpoint)
     if not fault and not all(
         verify(public, signature, checkpoint.signed)
         for (_, _, signature), (_, _, public) in zip(checkpoint.signatures, keys, strict=False)

@@ -2,10 +2,10 @@
 
 In: a sealed entry, its disclosable texts, its place in the tree, a checkpoint. Out: the receipt, as the bytes
 of its RFC 8785 JSON. Everything readable in it (``answer``, ``annotations``) is derived from the proven parts
-(``entry``, ``body``, ``opened``, ``configuration``) by :func:`readable`, and a check derives it again; so no
-byte of it can contradict the log. Spans are W3C Web Annotations (Recommendation of 2017-02-23): a text-quote
-and a text-position selector on a document version named by its hash (RFC 6920). Independent of stores;
-:mod:`citewell.audit.receipt_check` shares only the format.
+(``entry``, ``body``, ``opened``, ``configuration``) by :func:`readable_answer`, and a check derives it again;
+so no byte of it can contradict the log. Spans are W3C Web Annotations (Recommendation of 2017-02-23): a
+text-quote and a text-position selector on a document version named by its hash (RFC 6920). Independent of
+stores; :mod:`citewell.audit.receipt_check` shares only the format.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Receipt(Record, frozen=True, kw_only=True):
     annotations: tuple[dict[str, Any], ...]
 
 
-def written(receipt: Receipt) -> bytes:
+def receipt_bytes(receipt: Receipt) -> bytes:
     """The file: RFC 8785 JSON and a newline."""
     return canonical_json(receipt) + b"\n"
 
@@ -82,7 +82,7 @@ def may_be_shown(texts: Iterable[str], *, with_user: bool) -> list[str]:
     ]
 
 
-def readable(
+def readable_answer(
     body: Mapping[str, Any], opened: Mapping[str, Opened], configuration: Proven | None
 ) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
     """``answer`` and ``annotations`` of a receipt. Raises KeyError or TypeError if the body is no record."""
@@ -172,7 +172,7 @@ def _annotations(record: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "body": {"type": "TextualBody", "format": "text/plain", "value": claim["text"]},
                     "target": {
                         "type": "SpecificResource",
-                        "source": source_of(citation["document_version"]),
+                        "source": source_uri(citation["document_version"]),
                         "selector": [
                             {"type": "TextQuoteSelector", "exact": citation["quote"]},
                             {
@@ -187,7 +187,7 @@ def _annotations(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def source_of(version: str) -> str:
+def source_uri(version: str) -> str:
     """The name of a document version by the hash of its bytes: ``ni:///sha-256;...`` (RFC 6920)."""
     if re.fullmatch(r"sha256:[0-9a-f]{64}", version):
         digest = bytes.fromhex(version.removeprefix("sha256:"))

@@ -20,7 +20,7 @@ from citewell.audit.expiries import CLASSES, entries_named
 from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import Facts, Profile, facts_of
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import Record
@@ -66,7 +66,7 @@ def expire(
     for name, kept in days.items():
         if kept <= 0:
             continue
-        before = written(now - timedelta(days=kept))
+        before = format_time(now - timedelta(days=kept))
         after = 0
         while due := _due(log, CLASSES[name], before, after):
             after = due[-1][0].seq

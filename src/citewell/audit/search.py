@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.audit.database import Row, Rows
-from citewell.audit.postings import Postings, unpacked
+from citewell.audit.postings import Postings, unpack_keys
 from citewell.audit.profiles import DAY
 from citewell.audit.question import AuditQuery, keys_asked, profile_fits, span_of
 from citewell.core.records import Record
@@ -35,7 +35,7 @@ LAST = (2**62, 2**62)
 """(time, seq) after every record."""
 
 
-class Candidate(Record, frozen=True, kw_only=True):
+class IndexMatch(Record, frozen=True, kw_only=True):
     """A matching record; ``named`` holds the keys of the documents it names, None (unknown) if its content
     has expired."""
 
@@ -66,7 +66,7 @@ class Finder:
     def __init__(self, postings: Postings, keys: FolderKeys) -> None:
         self._postings, self._keys = postings, keys
 
-    def each(self, query: AuditQuery, before: tuple[int, int] = LAST) -> Iterator[Candidate]:
+    def each(self, query: AuditQuery, before: tuple[int, int] = LAST) -> Iterator[IndexMatch]:
         """All matches, newest first, older than ``before`` (time, seq), read in steps: the query's ``limit``
         and ``cursor`` are ignored."""
         step = _FIRST
@@ -75,9 +75,9 @@ class Finder:
                 found = self._newest(rows, query, before, step)
                 seqs = _listed([seq for _, seq, _ in found])
                 kept = rows.execute(f"SELECT seq, documents FROM named WHERE seq IN ({seqs})")
-                named = {seq: unpacked(bytes(documents)) for seq, documents in kept}
+                named = {seq: unpack_keys(bytes(documents)) for seq, documents in kept}
             for time, seq, profile in found:
-                yield Candidate(time=time, seq=seq, profile=profile, named=named.get(seq))
+                yield IndexMatch(time=time, seq=seq, profile=profile, named=named.get(seq))
             if len(found) < step:
                 return
             before = found[-1][:2]

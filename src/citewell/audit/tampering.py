@@ -70,7 +70,7 @@ def _body_hash(body: str) -> str:
     return hash_bytes(body.encode("utf-8", "surrogatepass"))
 
 
-class Standing:
+class StoredEntry:
     """An entry as stored, without its body: ``content`` is the body's hash, "" if it has expired."""
 
     def __init__(self, row: Row) -> None:
@@ -85,7 +85,7 @@ class Standing:
         return None if self._bare is None else derive(self._bare, seq)
 
 
-def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
+def explain(standing: list[StoredEntry], sealed: list[bytes]) -> list[Finding]:
     """Names the tampering behind entries that do not match their leaves, not its consequences."""
     places = _places(standing, sealed)
     findings, kept = [], []
@@ -122,7 +122,7 @@ def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
     return findings
 
 
-def _places(standing: list[Standing], sealed: list[bytes]) -> dict[int, int]:
+def _places(standing: list[StoredEntry], sealed: list[bytes]) -> dict[int, int]:
     """The seq each entry was sealed under, by the seq it has now; omits those that match nowhere."""
     places: dict[int, int] = {}
     shift = in_vain = 0
@@ -140,7 +140,7 @@ def _places(standing: list[Standing], sealed: list[bytes]) -> dict[int, int]:
     return places
 
 
-def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int, int]:
+def _edited(kept: list[StoredEntry], places: dict[int, int], size: int) -> dict[int, int]:
     """Entries that match nowhere, with the otherwise empty place between their neighbours."""
     taken = set(places.values())
     following = [size + 1] * (len(kept) + 1)
@@ -161,7 +161,7 @@ def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int
     return edited
 
 
-def _moved(kept: list[Standing], places: dict[int, int]) -> set[int]:
+def _moved(kept: list[StoredEntry], places: dict[int, int]) -> set[int]:
     """The smallest set of entries whose removal leaves the others in their sealed order."""
     placed = [entry.seq for entry in kept if entry.seq in places]
     tails: list[int] = []

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from citewell.audit.entries import EntryKind
 from citewell.audit.notes import read_checkpoint
-from citewell.core.addresses import named, post
+from citewell.core.addresses import post, redact_address
 from citewell.core.clock import stamp
 from citewell.core.errors import CitewellError, ConfigError, LogError
 from citewell.core.ports import Witness
@@ -74,7 +74,8 @@ def witness(url: str) -> Witness:
     parts = urlsplit(url)
     if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
         raise ConfigError(
-            f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, followed by a location"
+            f"witness {redact_address(url)!r}",
+            hint=f"write one of {', '.join(WITNESSES)}, followed by a location",
         )
     return WITNESSES[parts.scheme](url)
 
@@ -84,7 +85,7 @@ def witnesses(urls: Sequence[str]) -> dict[str, Witness]:
     counts: Counter[str] = Counter()
     found: dict[str, Witness] = {}
     for url in urls:
-        name = named(url)
+        name = redact_address(url)
         counts[name] += 1
         found[f"{name} ({counts[name]})" if counts[name] > 1 else name] = witness(url)
     return found

@@ -15,16 +15,16 @@ from typing import NamedTuple
 import msgspec
 
 from citewell.audit.database import Database, Row, Rows
-from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
+from citewell.audit.entries import COLUMNS, EntryKind, kind_condition, leaf
 from citewell.audit.keys import FolderKeys, Handover
 from citewell.audit.merkle import TILE, Frontier, Tree, leaf_hash
-from citewell.audit.notes import Trusted, handover, read_checkpoint
+from citewell.audit.notes import TrustedKeys, handover, read_checkpoint
 from citewell.audit.signing import Signer, checkpoint
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
 from citewell.core.identity import canonical_json, hash_bytes
 
 
-class Sealed(NamedTuple):
+class NewEntry(NamedTuple):
     """An entry without a seq. ``request_id`` is "" if it answers no request, ``private`` None if it is about
     nobody."""
 
@@ -47,7 +47,7 @@ _Put = tuple[list[bytes], tuple[str, Frontier]]
 """The hashes of a group's leaves, and the newest state once its transaction has ended."""
 
 
-class Writer:
+class LogWriter:
     """Not thread-safe: callers must serialize access."""
 
     def __init__(self, database: Database, keys: FolderKeys) -> None:
@@ -55,7 +55,7 @@ class Writer:
         self._signer: Signer | None = None
         self._newest: tuple[str, Frontier] = ("", Frontier())
 
-    def write(self, group: Sequence[Sealed], *, lost: Signer | None = None) -> list[bytes]:
+    def write(self, group: Sequence[NewEntry], *, lost: Signer | None = None) -> list[bytes]:
         """Returns the leaves' hashes; ``lost`` signs if the key in force is lost. Raises UnsettledError if
         the connection was lost during COMMIT and the outcome is unknown."""
         return self._durable(
@@ -89,14 +89,14 @@ class Writer:
             ) from error
         return stands == hashes
 
-    def _put(self, rows: Rows, group: Sequence[Sealed], *signers: Signer) -> _Put:
+    def _put(self, rows: Rows, group: Sequence[NewEntry], *signers: Signer) -> _Put:
         size, note = head(rows)
         frontier = self._frontier(rows, size, note, signers[0])
         _write_entries(rows, group, size + 1)
         hashes = self._grow(rows, group, frontier)
         return hashes, (self._sign(rows, frontier, *signers), frontier)
 
-    def _grow(self, rows: Rows, group: Sequence[Sealed], frontier: Frontier) -> list[bytes]:
+    def _grow(self, rows: Rows, group: Sequence[NewEntry], frontier: Frontier) -> list[bytes]:
         """Adds the group's leaves to the tree; returns their hashes."""
         tree_rows: list[Row] = []
         hashes = []
@@ -196,13 +196,14 @@ class Writer:
 
 def _signed(note: str, signer: Signer) -> bool:
     """Whether a checkpoint is signed by this key; an empty log needs none."""
-    return not note or not Trusted(signer.public_text()).fault(read_checkpoint(note))
+    return not note or not TrustedKeys(signer.public_text()).fault(read_checkpoint(note))
 
 
 def handovers(rows: Rows) -> list[Handover]:
     """The changes of the signing key, in order."""
     found = rows.execute(
-        f"SELECT seq, body FROM entries WHERE {only(EntryKind.KEY)} AND body IS NOT NULL ORDER BY seq"
+        f"SELECT seq, body FROM entries WHERE {kind_condition(EntryKind.KEY)} AND body IS NOT NULL"
+        " ORDER BY seq"
     ).fetchall()
     changes = []
     for seq, body in found:
@@ -217,17 +218,17 @@ def _named(rows: Rows) -> str:
     """The public key that the last handover put in force; "" before the first or if its content is gone: the
     newest checkpoint then tells which key it is."""
     row = rows.execute(
-        f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
+        f"SELECT body FROM entries WHERE {kind_condition(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
     ).fetchone()
     return str(msgspec.json.decode(row[0])["new"]) if row is not None and row[0] is not None else ""
 
 
-def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> Sealed:
+def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> NewEntry:
     body = canonical_json({"old": old, "new": new, "signature": signature, "reason": reason})
-    return Sealed(EntryKind.KEY.value, timestamp, "", body.decode(), hash_bytes(body))
+    return NewEntry(EntryKind.KEY.value, timestamp, "", body.decode(), hash_bytes(body))
 
 
-def _write_entries(rows: Rows, group: Sequence[Sealed], first: int) -> None:
+def _write_entries(rows: Rows, group: Sequence[NewEntry], first: int) -> None:
     """Writes the group's rows except the tree; its sequence numbers start at ``first``."""
     numbered = list(enumerate(group, first))
     rows.executemany(

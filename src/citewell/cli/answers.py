@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
 from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Status, Verdict
-from citewell.core.vocabulary import named, ocr_of, state_of_verdict
+from citewell.core.vocabulary import ocr_of, readable_name, state_of_verdict
 
 _WIDTH = 100
 
@@ -37,7 +37,7 @@ def print_answer(answer: Answer) -> None:
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
             say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
     report = answer.confidence
-    say(f"decision {answer.decision.value} ({named(answer.decision.value).lower()})")
+    say(f"decision {answer.decision.value} ({readable_name(answer.decision.value).lower()})")
     for reason in report.reasons:
         say(f"    {reason}")
     overall = "not measured" if report.overall is None else f"{report.overall:.2f}"
@@ -49,7 +49,7 @@ def print_answer(answer: Answer) -> None:
         ("consistency", report.consistency_score),
     ):
         say(f"    {name:<12}{_measure(measure)}")
-    say(f"    {named('hallucination_gap').lower()} {_measure(report.hallucination_gap)}")
+    say(f"    {readable_name('hallucination_gap').lower()} {_measure(report.hallucination_gap)}")
     if report.card:
         say(f"card    {report.card}")
     if report.card_note:

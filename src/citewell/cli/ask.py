@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from citewell.cli.answers import print_answer, print_event
-from citewell.cli.commands import Found, Pool, TopK, Words, app, command
+from citewell.cli.commands import CommandResult, Pool, TopK, Words, app, command
 from citewell.cli.home import Home
 from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import code_of_answer, say, say_json
@@ -88,7 +88,7 @@ def search(
     document: str | None = None,
     since: str | None = None,
     tag: str | None = None,
-) -> Found:
+) -> CommandResult:
     """Show the passages found for a query, before the threshold is applied, each marked relevant or not.
 
     --since DATE: Search only documents published since DATE, such as 2026-11-21.
@@ -111,7 +111,7 @@ def search(
             say("\n".join(f"  {line}" for line in chunk.content[:600].splitlines()))
             say()
 
-    return Found({"passages": passages}, tell)
+    return CommandResult({"passages": passages}, tell)
 
 
 def _line_of(model: str) -> str:

@@ -10,11 +10,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from citewell.audit.log import Growth, Proof
+from citewell.audit.log import Growth, InclusionProof
 from citewell.audit.question import AuditQuery, moment
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import Found, Id, app, command, group, options_in, text_of
-from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, counted, facts, say
+from citewell.cli.commands import CommandResult, Id, app, command, group, options_in, read_argument_file
+from citewell.cli.printing import ERROR, FAILED, OK, aside, counted, facts, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.core.files import make_file
 from citewell.core.records import AuditRecord, Trace
@@ -45,7 +45,7 @@ def prove(
     kb: KnowledgeBase,
     id: Annotated[str, typer.Argument(metavar="[ID]", help="The record id that `ask` printed.")] = "",
     since: Path | None = None,
-) -> Found:
+) -> CommandResult:
     """Prove that a record is in the log or, with --since, that the log only grew. Prints the hashes up to the
     root and the checkpoint.
 
@@ -55,15 +55,17 @@ def prove(
         raise UsageError(
             "there must be exactly one thing to prove", hint="give a record id, or a checkpoint with --since"
         )
-    proof: Proof | Growth
+    proof: InclusionProof | Growth
     if since is None:
         proof = kb.log.prove(id)
         head = f"leaf {proof.index} of {proof.size}: {proof.leaf}"
     else:
-        proof = kb.log.prove_growth(text_of(since, hint="name the file in which you kept the checkpoint"))
+        proof = kb.log.prove_growth(
+            read_argument_file(since, hint="name the file in which you kept the checkpoint")
+        )
         head = f"the first {proof.old_size} of {proof.size} entries are those of the checkpoint:"
     lines = (head, *proof.hashes, "", proof.checkpoint.removesuffix("\n"))
-    return Found(proof, lambda: say("\n".join(lines)))
+    return CommandResult(proof, lambda: say("\n".join(lines)))
 
 
 @command(audit)
@@ -80,14 +82,14 @@ def export(
 
 
 @command(audit)
-def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
+def show(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
     """Show one record: the whole chain from the question to the decision."""
     record = kb.audit.record(id, reader=reader)
-    return Found(record, lambda: _print_record(record))
+    return CommandResult(record, lambda: _print_record(record))
 
 
 @command(audit)
-def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | None = None) -> Found:
+def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | None = None) -> CommandResult:
     """Recompute the whole log and list every finding. Exits with 5 if anything does not match.
 
     --checkpoint FILE: A checkpoint that you kept elsewhere; repeatable.
@@ -95,7 +97,10 @@ def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | N
     """
     from citewell.server.keys import ApiKeys
 
-    outside, published = [text_of(path) for path in checkpoint or ()], text_of(key) if key else ""
+    outside, published = (
+        [read_argument_file(path) for path in checkpoint or ()],
+        read_argument_file(key) if key else "",
+    )
     with closing(ApiKeys(kb.home)) as api_keys:
         report = kb.log.check(outside=outside, key=published, api_keys=api_keys.all())
     notes = [*report.skipped, *report.notes]
@@ -112,19 +117,19 @@ def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | N
         say(f"{verdict}: {report.size} entries, {len(report.findings)} findings")
 
     value = {"ok": report.ok, "size": report.size, "findings": report.findings}
-    return Found(value, tell, OK if report.ok else FAILED)
+    return CommandResult(value, tell, OK if report.ok else FAILED)
 
 
 @command(app)
 def trace(
     kb: KnowledgeBase,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],
-) -> Found:
+) -> CommandResult:
     """Show what happened in each request of a session, stage by stage."""
     traces = kb.trace(session)
     if not traces:
-        return Found({"traces": []}, lambda: say(f"No requests in session {session}"))
-    return Found({"traces": traces}, lambda: _print_traces(traces))
+        return CommandResult({"traces": []}, lambda: say(f"No requests in session {session}"))
+    return CommandResult({"traces": traces}, lambda: _print_traces(traces))
 
 
 @command(keys)
@@ -215,7 +220,7 @@ def query(
     out: Path | None = None,
     reader: str = "",
     filters: Mapping[str, str] = {},
-) -> Found:
+) -> CommandResult:
     """List records, newest first.
 
     --limit: Records per page.
@@ -225,19 +230,19 @@ def query(
     asked = msgspec.structs.replace(_asked(kb, filters), limit=limit, cursor=cursor)
     if out is not None:
         count = _export(kb, asked, out, reader)
-        return Found({"records": count}, lambda: say(f"Wrote {counted(count, 'record')} to {out}."))
+        return CommandResult({"records": count}, lambda: say(f"Wrote {counted(count, 'record')} to {out}."))
     page = kb.audit.query(asked, reader=reader)
 
     def tell() -> None:
         if not page.records:
             return say("No records found.")
         head = ("id", "time", "user", "decision", "confidence", "claims", "question")
-        columns([head, *map(_row, page.records)])
+        format_columns([head, *map(_row, page.records)])
         if page.next:
             say(f"More with --cursor {page.next}")
         return None
 
-    return Found(page, tell)
+    return CommandResult(page, tell)
 
 
 @command(audit, options=_FILTERS)
@@ -247,7 +252,7 @@ def counts(
     of: str = "decision",
     reader: str = "",
     filters: Mapping[str, str] = {},
-) -> Found:
+) -> CommandResult:
     """Count records over time, by decision, status, model or another property.
 
     --by: hour, day, week or month.
@@ -261,7 +266,7 @@ def counts(
         cells = {share.value: f"{share.n} ({share.rate:.1%})" for share in shares}
         share_of_all = "" if of_all is None else f"{of_all:.1%}"
         rows.append((since, str(records), share_of_all, *(cells.get(value, "0") for value in values)))
-    return Found(found, lambda: columns(rows))
+    return CommandResult(found, lambda: format_columns(rows))
 
 
 def _asked(kb: KnowledgeBase, filters: Mapping[str, str]) -> AuditQuery:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.audit import audit
-from citewell.cli.commands import Found, Id, command, group, text_of
+from citewell.cli.commands import CommandResult, Id, command, group, read_argument_file
 from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
 from citewell.core.files import make_folder, replace_file
@@ -41,21 +41,21 @@ def receipt(
     --hashes-only: Replace question and answer with salted hashes.
     --checkpoint FILE: Prove it against this older checkpoint.
     """
-    from citewell.audit.receipts import written
+    from citewell.audit.receipts import receipt_bytes
 
     found = kb.audit.receipt(
         id,
         with_user=with_user,
         hashes_only=hashes_only,
-        checkpoint=text_of(checkpoint) if checkpoint else "",
+        checkpoint=read_argument_file(checkpoint) if checkpoint else "",
         reader=reader,
     )
     # Not through `say`, which escapes characters: the proof covers the exact bytes.
-    typer.echo(written(found), nl=False)
+    typer.echo(receipt_bytes(found), nl=False)
 
 
 @command(receipts)
-def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = None) -> Found:
+def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = None) -> CommandResult:
     """Check a receipt and say what it proves and what it does not. Exits with 5 if it is not valid.
 
     --key FILE: The issuer's public keys, obtained separately.
@@ -63,15 +63,15 @@ def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = N
     """
     from citewell.audit.receipt_check import check_receipt
 
-    outside = [text_of(path) for path in checkpoint or ()]
-    report = check_receipt(_bytes(file), key=text_of(key) if key else "", outside=outside)
+    outside = [read_argument_file(path) for path in checkpoint or ()]
+    report = check_receipt(_bytes(file), key=read_argument_file(key) if key else "", outside=outside)
     lines = [
         *(f"WRONG: {finding}" for finding in report.findings),
         *(f"proves {line}" for line in report.proves),
         *(f"does not prove {line}" for line in report.does_not_prove),
         "The receipt is valid." if report.ok else "The receipt is NOT valid.",
     ]
-    return Found(report, lambda: say("\n".join(lines)), OK if report.ok else FAILED)
+    return CommandResult(report, lambda: say("\n".join(lines)), OK if report.ok else FAILED)
 
 
 def _bytes(path: Path) -> bytes:
@@ -88,7 +88,7 @@ def recheck(
         str, typer.Argument(metavar="[ID]", help="Check only this answer. [default: every answer]")
     ] = "",
     reader: str = "",
-) -> Found:
+) -> CommandResult:
     """Check past citations against today's documents: SAME, MOVED, CHANGED or GONE. Exits with 5 if a claim
     no longer holds."""
     found = list(kb.audit.recheck(id, reader=reader))
@@ -99,13 +99,13 @@ def recheck(
             _print(one, every=bool(id))
         say(f"{len(found)} answers, {fallen} with a claim that no longer holds")
 
-    return Found({"answers": found}, tell, FAILED if fallen else OK)
+    return CommandResult({"answers": found}, tell, FAILED if fallen else OK)
 
 
 @command(audit)
 def recall(
     kb: KnowledgeBase, document: str, reason: str = "", out: Path | None = None, reader: str = ""
-) -> Found:
+) -> CommandResult:
     """List every past answer that relies on a document, who saw it, and a notice for each. The recall is
     recorded.
 
@@ -128,11 +128,11 @@ def recall(
         fallen = sum(not notice.recheck.holds for notice in notices)
         say(f"{len(notices)} notices, {fallen} of them for answers that no longer hold")
 
-    return Found({"notices": notices}, tell)
+    return CommandResult({"notices": notices}, tell)
 
 
 @command(audit)
-def replay(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
+def replay(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
     """Repeat a recorded request on its index version. Exits with 5 if the result is not identical."""
     outcome = kb.audit.replay(id, reader=reader)
     lines = [
@@ -141,7 +141,7 @@ def replay(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
         f"compared: {', '.join(outcome.compared)}",
         f"{'the same' if outcome.same else 'NOT the same'} on index version {outcome.index_version}",
     ]
-    return Found(outcome, lambda: say("\n".join(lines)), OK if outcome.same else FAILED)
+    return CommandResult(outcome, lambda: say("\n".join(lines)), OK if outcome.same else FAILED)
 
 
 def _print(found: Recheck, *, every: bool) -> None:
@@ -161,7 +161,7 @@ def _print(found: Recheck, *, every: bool) -> None:
 
 
 @command(audit)
-def expire(kb: KnowledgeBase, dry_run: bool = False) -> Found:
+def expire(kb: KnowledgeBase, dry_run: bool = False) -> CommandResult:
     """Remove contents whose configured retention has passed. Hashes and counts stay.
 
     --dry-run: Only count what would expire.
@@ -173,11 +173,11 @@ def expire(kb: KnowledgeBase, dry_run: bool = False) -> Found:
         lines.append(
             "Nothing is due. The [retention] section of the configuration sets how long contents are kept."
         )
-    return Found(outcome, lambda: say("\n".join(lines)))
+    return CommandResult(outcome, lambda: say("\n".join(lines)))
 
 
 @command(audit)
-def erase(kb: KnowledgeBase, user: str = "", session: str = "", yes: bool = False) -> Found:
+def erase(kb: KnowledgeBase, user: str = "", session: str = "", yes: bool = False) -> CommandResult:
     """Erase a person by destroying their key: their texts become unreadable everywhere; the log still
     verifies.
 
@@ -194,4 +194,4 @@ def erase(kb: KnowledgeBase, user: str = "", session: str = "", yes: bool = Fals
         f"Erased {outcome.subject}: {outcome.entries} entries can never be read again.",
         *(f"{store}: {count} overwritten" for store, count in outcome.forgotten.items()),
     ]
-    return Found(outcome, lambda: say("\n".join(lines)))
+    return CommandResult(outcome, lambda: say("\n".join(lines)))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, app, command, refuse_unwritable
+from citewell.cli.commands import CommandResult, app, command, refuse_unwritable
 from citewell.cli.eval_run import progress_bar
 from citewell.cli.home import Home, must_be_there
-from citewell.cli.printing import OK, PARTIAL, aside, columns, say
+from citewell.cli.printing import OK, PARTIAL, aside, format_columns, say
 from citewell.core.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
     from citewell.core.records import Case
-    from citewell.evaluation.calibration.calibrating import Evidence
+    from citewell.evaluation.calibration.calibrating import CalibrationData
     from citewell.evaluation.cases import LabelledClaim
     from citewell.knowledge.home import KnowledgeBase
     from citewell.verification.confidence.cards import Card
@@ -36,7 +36,7 @@ def calibrate(
     partial_alpha: Annotated[float, typer.Option(min=0.001, max=0.5)] = 0.2,
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999)] = 0.95,
     out: Path | None = None,
-) -> Found:
+) -> CommandResult:
     """Set thresholds, borders and weights from labelled data, and state what can be promised of them.
 
     --alpha: The share of errors to allow.
@@ -46,7 +46,7 @@ def calibrate(
     """
     from citewell.evaluation.calibration.calibrating import Terms
     from citewell.evaluation.calibration.calibrating import calibrate as make
-    from citewell.verification.confidence.cards import Outcome, write_card
+    from citewell.verification.confidence.cards import PromiseOutcome, write_card
 
     refuse_unwritable(out)
     knowledge_base = _without_card(home)
@@ -63,9 +63,9 @@ def calibrate(
     write_card(card, path)
     if lost:
         aside(f"WARNING the previous card in {path} set {', '.join(lost)} too; this one does not")
-    measured = [made for made in card.promises if made.outcome is not Outcome.NOT_MEASURED]
-    holds = measured and all(made.outcome is Outcome.HOLDS for made in measured)
-    return Found(card, lambda: _tell(card, path, home.path), OK if holds else PARTIAL)
+    measured = [made for made in card.promises if made.outcome is not PromiseOutcome.NOT_MEASURED]
+    holds = measured and all(made.outcome is PromiseOutcome.HOLDS for made in measured)
+    return CommandResult(card, lambda: _tell(card, path, home.path), OK if holds else PARTIAL)
 
 
 def _lost(card: Card, path: Path) -> list[str]:
@@ -93,9 +93,9 @@ def _without_card(home: Home) -> KnowledgeBase:
     return home.closing(open_knowledge_base(home.path, config=bare_config))
 
 
-def _evidence(files: list[Path]) -> Evidence:
+def _evidence(files: list[Path]) -> CalibrationData:
     from citewell.core.identity import hash_file
-    from citewell.evaluation.calibration.calibrating import Evidence
+    from citewell.evaluation.calibration.calibrating import CalibrationData
     from citewell.evaluation.cases import load_cases, load_labelled, looks_labelled
     from citewell.verification.confidence.cards import Labelled
 
@@ -118,11 +118,11 @@ def _evidence(files: list[Path]) -> Evidence:
     doubled = sorted(name for name, n in Counter(case.id for case in cases).items() if n > 1)
     if doubled:
         raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each case its own id")
-    return Evidence(cases=tuple(cases), claims=tuple(claims), sources=tuple(sources))
+    return CalibrationData(cases=tuple(cases), claims=tuple(claims), sources=tuple(sources))
 
 
 def _tell(card: Card, path: Path, folder: Path) -> None:
-    from citewell.verification.confidence.cards import Outcome
+    from citewell.verification.confidence.cards import PromiseOutcome
 
     rows: list[tuple[str, ...]] = [
         ("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")
@@ -131,12 +131,12 @@ def _tell(card: Card, path: Path, folder: Path) -> None:
         counts = (str(made.n), str(made.shown), str(made.errors))
         shares = map(_share, (made.rate, made.bound, made.coverage))
         rows.append((made.name, f"{made.threshold:.3g}", *counts, *shares, made.outcome.value))
-    columns(rows)
+    format_columns(rows)
     silent: dict[str, list[str]] = {}
     for made in card.promises:
-        if made.outcome is Outcome.HOLDS:
+        if made.outcome is PromiseOutcome.HOLDS:
             say(f"with {card.confidence:.0%} confidence: {made.says}")
-        elif made.outcome is Outcome.NOT_MEASURED:
+        elif made.outcome is PromiseOutcome.NOT_MEASURED:
             silent.setdefault(made.note, []).append(made.name)
         else:
             say(f"{made.name}: no promise; the threshold stays {made.threshold:.3g} ({made.note})")

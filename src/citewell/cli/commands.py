@@ -72,7 +72,7 @@ Port = Annotated[int | None, typer.Option(min=0, max=65535)]
 
 
 @dataclass(frozen=True)
-class Found:
+class CommandResult:
     """A command's result: ``value`` for ``--json``; ``tell`` prints it for people."""
 
     value: Any
@@ -108,9 +108,9 @@ def command(
 ) -> Callable[[Function], Function]:
     """Adds the function to ``group``, with ``--home`` if its first parameter is ``kb`` or ``home``.
 
-    The function returns :class:`Found`, which adds ``--json`` to print its value, or an exit code, or None;
-    one with its own parameter ``json`` does its own printing. ``options`` (all "" by default) are passed as
-    one mapping, its last parameter; ``new_home``: the home need not exist yet.
+    The function returns :class:`CommandResult`, which adds ``--json`` to print its value, or an exit code, or
+    None; one with its own parameter ``json`` does its own printing. ``options`` (all "" by default) are
+    passed as one mapping, its last parameter; ``new_home``: the home need not exist yet.
     """
 
     def add(function: Function) -> Function:
@@ -131,7 +131,7 @@ def command(
                 found = function(own_home.open(make=new_home) if first == "kb" else own_home, **given)
             else:
                 found = function(**given)
-            if isinstance(found, Found):
+            if isinstance(found, CommandResult):
                 say_json(found.value) if json else found.tell()
                 found = found.code
             if found:
@@ -144,7 +144,7 @@ def command(
             *(_described(parameter, described) for parameter in own[over_home:]),
             *(_parameter(one, "", Annotated[str, option]) for one, option in (options or {}).items()),
         ]
-        if signature.return_annotation is Found:
+        if signature.return_annotation is CommandResult:
             parameters.append(_described(_parameter("json", False, bool), described))
         if over_home:
             parameters.append(_described(_parameter("home", None, str | None), described))
@@ -187,7 +187,7 @@ def refuse_unwritable(path: Path | None) -> None:
         raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
-def text_of(path: Path, *, hint: str = "name a text file") -> str:
+def read_argument_file(path: Path, *, hint: str = "name a text file") -> str:
     """The file's text. Raises UsageError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from citewell.cli.commands import Found, app, command
+from citewell.cli.commands import CommandResult, app, command
 from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, OK, columns, say
+from citewell.cli.printing import ERROR, OK, format_columns, say
 from citewell.core.errors import CitewellError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ PACKAGES = {
 
 
 @command(app)
-def doctor(home: Home) -> Found:
+def doctor(home: Home) -> CommandResult:
     """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
     part fails, and says how to fix it. API keys that are set are tested with their provider."""
     from citewell.knowledge.assembly import MODELS
@@ -104,11 +104,13 @@ def doctor(home: Home) -> Found:
     )
 
     def tell() -> None:
-        columns([("ok" if works else "FAILS", name, says) for name, works, says in results])
+        format_columns([("ok" if works else "FAILS", name, says) for name, works, says in results])
         say("\nOptional:")
-        columns([("ok" if works else "-", name, says) for name, works, says in options])
+        format_columns([("ok" if works else "-", name, says) for name, works, says in options])
 
-    return Found({"ok": not failed, "parts": parts, "optional": optional}, tell, ERROR if failed else OK)
+    return CommandResult(
+        {"ok": not failed, "parts": parts, "optional": optional}, tell, ERROR if failed else OK
+    )
 
 
 def _service(service: Service) -> tuple[bool, str]:

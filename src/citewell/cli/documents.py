@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command, group
-from citewell.cli.printing import columns, facts, say
+from citewell.cli.commands import CommandResult, command, group
+from citewell.cli.printing import facts, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.core.records import Document, Supersession
 from citewell.documents.outcomes import THREAD
@@ -24,11 +24,11 @@ documents = group("documents", "List, show, withdraw and share documents.")
 
 
 @command(documents, "list")
-def list_(kb: KnowledgeBase) -> Found:
+def list_(kb: KnowledgeBase) -> CommandResult:
     """List the newest version of each document."""
     entries = kb.documents()
     if not entries:
-        return Found(
+        return CommandResult(
             {"documents": []}, lambda: say("No documents yet. Add some with `citewell ingest PATH`.")
         )
     rows = [
@@ -36,11 +36,11 @@ def list_(kb: KnowledgeBase) -> Found:
         for e in entries
     ]
     head = ("id", "state", "pages", "version", "ingested", "title")
-    return Found({"documents": entries}, lambda: columns([head, *rows]))
+    return CommandResult({"documents": entries}, lambda: format_columns([head, *rows]))
 
 
 @command(documents)
-def show(kb: KnowledgeBase, id: DocumentId, version: str = "") -> Found:
+def show(kb: KnowledgeBase, id: DocumentId, version: str = "") -> CommandResult:
     """Show one document: its metadata, and its text as citations refer to it.
 
     --version: An older version. [default: the newest]
@@ -48,7 +48,7 @@ def show(kb: KnowledgeBase, id: DocumentId, version: str = "") -> Found:
     document = kb.document(id, version)
     tags = {tag for tag in document.tags if tag.startswith(THREAD)}
     thread = [e.document_id for e in kb.documents() if tags.intersection(e.tags)] if tags else []
-    return Found(document, lambda: _print(document, len(kb.versions(id)), thread, kb.superseded(id)))
+    return CommandResult(document, lambda: _print(document, len(kb.versions(id)), thread, kb.superseded(id)))
 
 
 @command(documents)

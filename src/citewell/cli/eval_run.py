@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command, group, refuse_unwritable
+from citewell.cli.commands import CommandResult, command, group, refuse_unwritable
 from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, say, visible
+from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, say, visible
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.comparing import Comparison, Difference
-    from citewell.evaluation.drift import Drift, Point
-    from citewell.evaluation.results import Result, Run
+    from citewell.evaluation.drift import Drift, DriftPoint
+    from citewell.evaluation.results import MeasureResult, Run
     from citewell.evaluation.running import Progress
 
 evaluation = group("eval", "Measure how good the answers are.")
@@ -37,7 +37,7 @@ def run(
     html: Path | None = None,
     runs: Annotated[int, typer.Option(min=1, max=10)] = 1,
     top_k: Annotated[int | None, typer.Option(min=1, max=10)] = None,
-) -> Found:
+) -> CommandResult:
     """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case
     failed; the measures then cover the other cases only.
 
@@ -70,20 +70,20 @@ def run(
         write_page(made, html)
     _warn(made)
     failed = any(outcome.error for outcome in made.cases)
-    return Found(made, lambda: _tell(made), ERROR if failed else OK)
+    return CommandResult(made, lambda: _tell(made), ERROR if failed else OK)
 
 
 @command(evaluation)
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="A later result file.")],
-) -> Found:
+) -> CommandResult:
     """Show what improved or got worse from A to B, and which cases flipped."""
     from citewell.evaluation.comparing import compare as compared
     from citewell.evaluation.results import read_run
 
     found = compared(read_run(before), read_run(after))
-    return Found(found, lambda: _tell_apart(found))
+    return CommandResult(found, lambda: _tell_apart(found))
 
 
 def _tell_apart(found: Comparison) -> None:
@@ -107,7 +107,7 @@ def _tell_apart(found: Comparison) -> None:
 def gate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A result file of `eval run`.")],
     thresholds: Path,
-) -> Found:
+) -> CommandResult:
     """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
     meet its threshold.
 
@@ -130,11 +130,13 @@ def gate(
             say(f"{'met' if one.holds else 'NOT met'}: {one.measure}: {one.reason}")
         say(f"{sum(one.holds for one in report.checks)} of {len(report.checks)} thresholds met")
 
-    return Found(report, tell, OK if report.ok else FAILED)
+    return CommandResult(report, tell, OK if report.ok else FAILED)
 
 
 @command(evaluation)
-def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path | None = None) -> Found:
+def drift(
+    kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path | None = None
+) -> CommandResult:
     """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
     if an alert fires.
 
@@ -153,7 +155,7 @@ def drift(kb: KnowledgeBase, since: str = "90d", by: str = "week", canary: Path 
             aside(f"note: {note}")
     moved = drifting.drift(kb, since=since, by=by)
     firing = any(one.state == "firing" for one in moved.alerts)
-    return Found(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
+    return CommandResult(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
 
 
 def _tell_drift(moved: Drift) -> None:
@@ -166,7 +168,7 @@ def _tell_drift(moved: Drift) -> None:
             (measure, *(_cell(cells.get((measure, period))) for period in periods))
             for measure in sorted({point.measure for point in moved.points})
         ]
-        columns([("measure", *periods), *rows])
+        format_columns([("measure", *periods), *rows])
     for change in moved.changes:
         say(
             f"changed: {change.measure} from {change.before:.3g} to {change.after:.3g}"
@@ -176,7 +178,7 @@ def _tell_drift(moved: Drift) -> None:
         say(f"alert {one.state}: {one.text}")
 
 
-def _cell(point: Point | None) -> str:
+def _cell(point: DriftPoint | None) -> str:
     return "" if point is None else f"{point.value:.3g} ({point.n})"
 
 
@@ -204,7 +206,7 @@ def _tell(run: Run) -> None:
     """Prints the measures and, of the timings, only the totals."""
     total = [result for result in run.timings.measures if result.name.endswith("@total")]
     measured = [result for result in (*run.measures, *total) if result.n]
-    columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
+    format_columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
     silent = [result.name for result in run.measures if not result.n]
     if silent:
         say(f"\nnot measured: {', '.join(silent)}")
@@ -224,7 +226,7 @@ def _warn(run: Run) -> None:
             aside(f"unscored: {outcome.id}: {outcome.error}")
 
 
-def _row(result: Result) -> tuple[str, ...]:
+def _row(result: MeasureResult) -> tuple[str, ...]:
     known = result.low is not None and result.high is not None
     between = f"[{_number(result.low)}, {_number(result.high)}]" if known else ""
     return (
@@ -245,4 +247,4 @@ def _differences(what: str, found: list[Difference]) -> None:
         between = "" if one.low is None or one.high is None else f"[{one.low:+.3f}, {one.high:+.3f}]"
         values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}")
         rows.append((one.name, *values, between, str(one.n), "" if one.says == "undecided" else one.says))
-    columns(rows)
+    format_columns(rows)

@@ -20,7 +20,7 @@ from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json, visi
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
-    from citewell.documents.outcomes import IngestReport, Progress, Step
+    from citewell.documents.outcomes import IngestProgress, IngestReport, Progress
 
 _SILENCE_S = 30.0
 _MOST_NOTED = 20  # files whose notes are printed one by one
@@ -145,17 +145,17 @@ def progress_bar() -> Iterator[Progress]:
         task = bar.add_task("looking for files", total=None)
         told_s = 0.0
 
-        def advance(step: Step) -> None:
+        def advance(step: IngestProgress) -> None:
             nonlocal told_s
-            bar.update(task, completed=step.files, total=step.of, description=told(step))
+            bar.update(task, completed=step.files, total=step.of, description=progress_line(step))
             if bar.disable and step.elapsed_s - told_s >= _SILENCE_S:
                 told_s = step.elapsed_s
-                aside(told(step))
+                aside(progress_line(step))
 
         yield advance
 
 
-def told(step: Step) -> str:
+def progress_line(step: IngestProgress) -> str:
     """``2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf``"""
     rate = f" ({step.pages / step.elapsed_s:.1f} a second)" if step.pages and step.elapsed_s > 1 else ""
     done = counted(step.pages, "page") + rate if step.pages else counted(step.chunks, "chunk")

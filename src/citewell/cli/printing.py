@@ -60,7 +60,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def columns(rows: Iterable[tuple[str, ...]]) -> None:
+def format_columns(rows: Iterable[tuple[str, ...]]) -> None:
     """Prints rows as aligned columns, the last one ragged."""
     cells = [tuple(visible(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -70,7 +70,7 @@ def columns(rows: Iterable[tuple[str, ...]]) -> None:
 
 
 def facts(named: Mapping[str, str]) -> None:
-    columns([(f"{name}:", value) for name, value in named.items() if value])
+    format_columns([(f"{name}:", value) for name, value in named.items() if value])
 
 
 def code_of(error: CitewellError) -> int:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command, group, refuse_unwritable
+from citewell.cli.commands import CommandResult, command, group, refuse_unwritable
 from citewell.cli.eval_run import evaluation
 from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, OK, aside, columns, say
+from citewell.cli.printing import ERROR, OK, aside, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.probes.faithfulness import FaithfulnessReport
     from citewell.evaluation.probes.subjects import Subject
-    from citewell.evaluation.results import Result
+    from citewell.evaluation.results import MeasureResult
     from citewell.knowledge.assembly import Assembly
 
 probe = group("probe", "Change what the pipeline reads and see how the answer changes.", evaluation)
@@ -36,7 +36,7 @@ def faithfulness(
     controls: Annotated[int, typer.Option(min=1, max=4)] = 2,
     seed: int = 0,
     out: Path | None = None,
-) -> Found:
+) -> CommandResult:
     """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits
     with 1 if the writer failed on a sample; the figures then cover the other samples only.
 
@@ -58,7 +58,7 @@ def faithfulness(
     _write(report, out)
     if incomplete := report.failed or not report.samples:
         aside(f"{report.samples} of {len(samples)} samples probed")
-    return Found(report, lambda: _tell(report), ERROR if incomplete else OK)
+    return CommandResult(report, lambda: _tell(report), ERROR if incomplete else OK)
 
 
 @command(probe)
@@ -68,7 +68,7 @@ def poisoning(
     kind: list[str] | None = None,
     count: Annotated[list[int] | None, typer.Option(min=1)] = None,
     out: Path | None = None,
-) -> Found:
+) -> CommandResult:
     """Measure how well answers withstand poisoned documents, with and without each defence. The home is not
     changed.
 
@@ -96,13 +96,13 @@ def poisoning(
         rows.append((*told, *(_share(getattr(cell, name)) for name in shares)))
 
     def tell() -> None:
-        columns(rows)
+        format_columns(rows)
         say(
             f"{report.cases} cases probed; {len(left_out)} left out because they have"
             " nothing to replace or their document is missing"
         )
 
-    return Found(report, tell)
+    return CommandResult(report, tell)
 
 
 @command(probe)
@@ -111,7 +111,7 @@ def detectors(
     file: Annotated[Path, typer.Argument(metavar="FILE", help='JSON lines: {"claim", "sources", "label"}.')],
     judge: str = "",
     out: Path | None = None,
-) -> Found:
+) -> CommandResult:
     """Compare the ways to detect unsupported claims: how many each catches, and its false alarms."""
     from citewell.evaluation.cases import load_labelled
     from citewell.evaluation.probes import detectors as known
@@ -124,7 +124,7 @@ def detectors(
         known.word_overlap(),
         known.cosine(parts.embedder),
         known.verified(parts.entailer, parts.config.verification),
-        *([known.judged_by(entailer_named(judge))] if judge else []),
+        *([known.judge_detector(entailer_named(judge))] if judge else []),
     ]
     report = known.measure(rows, chosen, data=str(file))
     _write(report, out)
@@ -136,9 +136,9 @@ def detectors(
             unscored = one.caught.unscored + one.alarms.unscored
             shares = (_share(one.caught), _share(one.alarms))
             table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
-        columns(table)
+        format_columns(table)
 
-    return Found(report, tell)
+    return CommandResult(report, tell)
 
 
 def _subject(parts: Assembly, writer: str) -> Subject:
@@ -167,7 +167,7 @@ def _tell(report: FaithfulnessReport) -> None:
         say(f"{'':18}{one.source}: {one.reason}")
     say()
     say(f"writer {report.subject.name}: {report.samples} samples, {report.calls} calls")
-    columns(
+    format_columns(
         [
             ("measure", "share", "n", "unscored"),
             *((m.name, _share(m), str(m.n), str(m.unscored)) for m in report.measures),
@@ -177,7 +177,7 @@ def _tell(report: FaithfulnessReport) -> None:
         say(f"note: {note}")
 
 
-def _share(found: Result) -> str:
+def _share(found: MeasureResult) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

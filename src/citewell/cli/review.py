@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import SHARED, Found, Id, app, command, group
+from citewell.cli.commands import SHARED, CommandResult, Id, app, command, group
 from citewell.cli.home import Home, home_of
-from citewell.cli.printing import aside, columns, counted, facts, say, say_json
+from citewell.cli.printing import aside, counted, facts, format_columns, say, say_json
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
@@ -30,7 +30,7 @@ def feedback(
     claim: Annotated[int | None, typer.Option(min=1)] = None,
     user: str = "",
     meta: list[str] | None = None,
-) -> Found:
+) -> CommandResult:
     """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review
     queue.
 
@@ -40,7 +40,9 @@ def feedback(
     """
     said = kb.feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
     stage = f", failing stage: {said.stage}" if said.stage else ""
-    return Found(said, lambda: say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}"))
+    return CommandResult(
+        said, lambda: say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}")
+    )
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
@@ -81,7 +83,7 @@ def review(
         say_json(found.value) if json else found.tell()
 
 
-def _default(kb: KnowledgeBase, to: Path | None) -> Found:
+def _default(kb: KnowledgeBase, to: Path | None) -> CommandResult:
     if to is None:
         return list_(kb)
     written = kb.review.write(to)
@@ -93,7 +95,7 @@ def _default(kb: KnowledgeBase, to: Path | None) -> Found:
         if written.removed:
             say(f"Removed {counted(written.removed, 'case')}: dismissed since, or the asker was erased.")
 
-    return Found(written, tell)
+    return CommandResult(written, tell)
 
 
 @command(reviews, "list")
@@ -106,7 +108,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     cursor: str = "",
     reader: str = "",
-) -> Found:
+) -> CommandResult:
     """List the answers to review, newest first.
 
     --document D: Only answers that rest on this document.
@@ -119,20 +121,20 @@ def list_(
         if not page.items:
             return say("Nothing to review.")
         head = ("id", "time", "state", "stage", "causes", "question")
-        columns([head, *map(_line, page.items)])
+        format_columns([head, *map(_line, page.items)])
         if page.next:
             say(f"{page.total} in total. More with --cursor {page.next}")
         if not page.complete:
             aside("note: older answers were not examined; narrow the range with --since")
         return None
 
-    return Found(page, tell)
+    return CommandResult(page, tell)
 
 
 @command(reviews)
 def groups(
     kb: KnowledgeBase, by: str = "cause", state: str = "open", since: str = "", reader: str = ""
-) -> Found:
+) -> CommandResult:
     """Group the answers to review by cause or document, with counts.
 
     --by: cause or document.
@@ -140,11 +142,13 @@ def groups(
     found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
     rows = [(str(g.n), g.name, _counts(g.stages), g.newest) for g in found]
     head = ("n", by, "stages", "newest")
-    return Found({"groups": found}, lambda: columns([head, *rows]) if rows else say("Nothing to review."))
+    return CommandResult(
+        {"groups": found}, lambda: format_columns([head, *rows]) if rows else say("Nothing to review.")
+    )
 
 
 @command(reviews)
-def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
+def show(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
     """Show one answer: what it said, the feedback on it, and what was decided."""
     shown = kb.review.show(id, reader=reader)
     item, record = shown.item, shown.record
@@ -174,7 +178,7 @@ def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
             say("case:")
             say_json(shown.case)
 
-    return Found(shown, tell)
+    return CommandResult(shown, tell)
 
 
 @command(reviews)
@@ -187,7 +191,7 @@ def accept(
     span: list[str] | None = None,
     abstain: str = "",
     tag: list[str] | None = None,
-) -> Found:
+) -> CommandResult:
     """Turn the answer into a case. The spans it cited count as right unless others are given.
 
     --question: The question reworded, if it does not stand alone.
@@ -204,7 +208,7 @@ def accept(
         say(f"Accepted {case.id} as a case: {len(case.spans)} spans{', abstains' if case.abstain else ''}")
         say("Write it to a case file with `citewell review --to FILE`.")
 
-    return Found(case, tell)
+    return CommandResult(case, tell)
 
 
 @command(reviews)

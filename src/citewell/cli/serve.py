@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from citewell.cli.commands import AtLeastOne, Found, Port, Words, app, command, group
+from citewell.cli.commands import AtLeastOne, CommandResult, Port, Words, app, command, group
 from citewell.cli.home import Home, must_be_there
-from citewell.cli.printing import aside, columns, say
+from citewell.cli.printing import aside, format_columns, say
 from citewell.core.errors import AccessError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
@@ -62,9 +62,9 @@ def proxy(
 def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
     """Serves the home in ``folder`` with the options ``given``, by section of the configuration."""
     from citewell.knowledge.assembly import load_config
-    from citewell.server.routes.proxy import refuse as refuse_proxy
-    from citewell.server.serving import refuse
+    from citewell.server.routes.proxy import validate_proxy as refuse_proxy
     from citewell.server.serving import serve as run
+    from citewell.server.serving import validate_serving
 
     said = {
         f"CITEWELL_{section}_{name}".upper(): str(value)
@@ -74,7 +74,7 @@ def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
     }
     config = load_config(folder, said)
     settings = config.server
-    refuse(folder, config)
+    validate_serving(folder, config)
     if path == "/proxy":
         refuse_proxy(config.proxy)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -145,7 +145,7 @@ def create(
     group: Words = None,
     scope: Words = None,
     expires: str = "90d",
-) -> Found:
+) -> CommandResult:
     """Create a key. It is shown only once and stored as a hash.
 
     --user U: The user the key belongs to.
@@ -173,11 +173,11 @@ def create(
         ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without expiry"
         aside(f"key {key.key_id} of {user}, {ends}: save it now, it cannot be shown again")
 
-    return Found({"key": text, "about": key}, tell)
+    return CommandResult({"key": text, "about": key}, tell)
 
 
 @command(keys, "list")
-def list_(home: Home) -> Found:
+def list_(home: Home) -> CommandResult:
     """List every key ever created, without its secret."""
     from citewell.server.keys import KEYS_FILE
 
@@ -190,7 +190,7 @@ def list_(home: Home) -> Found:
                 " any more, and nobody is let in. Restore that file from a backup, or create new keys with"
                 " `citewell keys create`."
             )
-        return Found({"keys": found}, lambda: say(told))
+        return CommandResult({"keys": found}, lambda: say(told))
     head = ("id", "user", "roles", "groups", "scopes", "expires", "last used", "revoked")
     rows = [
         (
@@ -205,7 +205,7 @@ def list_(home: Home) -> Found:
         )
         for key in found
     ]
-    return Found({"keys": found}, lambda: columns([head, *rows]))
+    return CommandResult({"keys": found}, lambda: format_columns([head, *rows]))
 
 
 @command(keys)

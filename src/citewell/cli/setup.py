@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from citewell.cli.commands import Found, app, command
+from citewell.cli.commands import CommandResult, app, command
 from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, OK, aside, columns, say
+from citewell.cli.printing import ERROR, OK, aside, format_columns, say
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.files import make_file, make_folder
 
@@ -52,7 +52,7 @@ def init(home: Home, force: bool = False) -> None:
 
 
 @command(app)
-def models(home: Home) -> Found:
+def models(home: Home) -> CommandResult:
     """List each model with the hashes of its files and its card. Exits with 1 if one cannot be opened."""
     assembly = home.parts()
     listed = {name: _listed(maker) for name, maker in _makers(assembly).items()}
@@ -60,7 +60,7 @@ def models(home: Home) -> Found:
     assembly.close()
     rows = [row for name, said in listed.items() for row in _rows(name, said)]
     failed = any("error" in said for said in listed.values())
-    return Found(listed, lambda: columns(rows), ERROR if failed else OK)
+    return CommandResult(listed, lambda: format_columns(rows), ERROR if failed else OK)
 
 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
@@ -101,7 +101,7 @@ def _calibration(assembly: Assembly) -> Maker | None:
 def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
     """The maker's fields, with the files and model card of a packaged model; or the error."""
     from citewell.core.identity import plain
-    from citewell.core.weights import packaged
+    from citewell.core.weights import packaged_model
 
     try:
         maker = make()
@@ -110,7 +110,7 @@ def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
     if maker is None:
         return {}
     said: dict[str, Any] = plain(maker)
-    if found := packaged(maker.hash):
+    if found := packaged_model(maker.hash):
         card, files = found
         said |= {"files": files, "model_card": str(card)}
     return said

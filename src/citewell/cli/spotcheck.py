@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, command
+from citewell.cli.commands import CommandResult, command
 from citewell.cli.eval_run import evaluation
 from citewell.cli.printing import aside, counted, say
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
-    from citewell.evaluation.sampling import Agreement, Sample
+    from citewell.evaluation.sampling import HumanAgreement, Sample
 
 KEYS = {"s": "supported", "p": "partly", "n": "not", "c": "cannot tell"}
 
@@ -28,7 +28,7 @@ def sample(
     n: Annotated[int, typer.Option(min=1, max=2000)] = 50,
     seed: int = 0,
     by: str = "",
-) -> Found:
+) -> CommandResult:
     """Draw recent claims for people to judge blind, then show how far they agree with the verifier.
 
     --n: Answers to draw, with all claims.
@@ -45,7 +45,7 @@ def sample(
         _ask(kb, drawn, by)
         return _tell(agreement(kb, sample_id=drawn.sample_id))
 
-    return Found(drawn, tell)
+    return CommandResult(drawn, tell)
 
 
 def _ask(kb: KnowledgeBase, drawn: Sample, by: str) -> None:
@@ -85,7 +85,7 @@ def _key() -> str:
         say(f"Type {', '.join(KEYS)} or q.")
 
 
-def _tell(found: Agreement) -> None:
+def _tell(found: HumanAgreement) -> None:
     if found.raw is None:
         return say("Nothing has been judged yet.")
     kappa = "not measured (one side always gave the same answer)"

@@ -14,12 +14,12 @@ from citewell.cli.commands import app, command
 from citewell.cli.home import Home
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
 from citewell.core.errors import DocumentError, UsageError
-from citewell.core.vocabulary import named
+from citewell.core.vocabulary import readable_name
 
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
     from citewell.knowledge.assembly import Assembly
-    from citewell.vendors.reading import Answered
+    from citewell.vendors.reading import VendorAnswer
 
 STDIN = "-"
 _WORST = (USAGE, FAILED, PARTIAL, OK)
@@ -69,18 +69,20 @@ def verify(
     return _one(given, question or given.question, assembly, json, to)
 
 
-def _answer(answer: str, sources: list[tuple[str, str]]) -> Answered:
-    from citewell.vendors.reading import Answered
-    from citewell.vendors.requests import Given
+def _answer(answer: str, sources: list[tuple[str, str]]) -> VendorAnswer:
+    from citewell.vendors.reading import VendorAnswer
+    from citewell.vendors.requests import RequestSource
 
-    return Answered(text=_text(answer), sources=tuple(Given(id=id, text=text) for id, text in sources))
+    return VendorAnswer(
+        text=_text(answer), sources=tuple(RequestSource(id=id, text=text) for id, text in sources)
+    )
 
 
-def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Answered:
+def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> VendorAnswer:
     """A saved response; ``sources`` are the documents of its request, in their order."""
     import msgspec
 
-    from citewell.vendors.reading import read
+    from citewell.vendors.reading import read_saved_response
 
     try:
         given = msgspec.json.decode(_text(str(path)))
@@ -88,7 +90,7 @@ def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Answer
         raise UsageError(f"{path} is not JSON: {error}", hint="save the response as JSON") from error
     if not isinstance(given, dict):
         raise UsageError(f"{path} is not a JSON object", hint="save the response as the API returned it")
-    found = read(given, vendor, sources)
+    found = read_saved_response(given, vendor, sources)
     if not found.sources:
         hint = (
             'add them with --source, in the order of the request, or save {"request": ..., "response": ...}'
@@ -97,7 +99,7 @@ def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Answer
     return found
 
 
-def _one(given: Answered, question: str, assembly: Assembly, json: bool, to: str) -> int:
+def _one(given: VendorAnswer, question: str, assembly: Assembly, json: bool, to: str) -> int:
     from citewell.answering.verifying import verify as check
     from citewell.vendors.writing import write
 
@@ -195,7 +197,7 @@ def _tell(report: VerifyReport) -> None:
     supported = "not measured" if report.supported is None else f"{report.supported:.2f}"
     gap = "not measured" if report.hallucination_gap is None else f"{report.hallucination_gap:.2f}"
     say(f"supported {supported} (probability that every claim is supported)")
-    say(f"{named('hallucination_gap').lower()} {gap} (of the claims, by all sources together)")
+    say(f"{readable_name('hallucination_gap').lower()} {gap} (of the claims, by all sources together)")
     found = report.report
     say(
         f"citations {found.total_citations}, to {found.unique_sources_cited} of"

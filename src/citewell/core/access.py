@@ -23,7 +23,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-def texts(name: str, given: object) -> tuple[str, ...]:
+def string_tuple(name: str, given: object) -> tuple[str, ...]:
     """``given`` as a tuple of strings. Raises UsageError for a single string, which would be split into
     letters, and for anything but strings inside."""
     if isinstance(given, str):
@@ -48,7 +48,7 @@ class Caller(Record, frozen=True, kw_only=True):
     everything: bool = False
 
     def __post_init__(self) -> None:
-        texts("groups", self.groups)
+        string_tuple("groups", self.groups)
 
     @property
     def unrestricted(self) -> bool:
@@ -79,7 +79,7 @@ class Caller(Record, frozen=True, kw_only=True):
     def narrowed(self, groups: Sequence[str] | None) -> tuple[str, ...] | None:
         """The groups to search with when ``groups`` are requested; None searches everything."""
         own = None if self.unrestricted else self.groups
-        groups = None if groups is None else texts("groups", groups)
+        groups = None if groups is None else string_tuple("groups", groups)
         if own is not None and groups is not None and not set(groups) <= set(own):
             raise AccessError(
                 "you do not have permission to ask with groups that are not your own", hint="leave them out"

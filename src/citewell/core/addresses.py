@@ -17,7 +17,7 @@ TIMEOUT_S = 10.0
 _UNREADABLE = "(an address without a scheme)"
 
 
-def named(address: str) -> str:
+def redact_address(address: str) -> str:
     """The part of it that is safe to write down, "" for an empty one; an address that cannot be parsed with
     certainty is named by its scheme alone."""
     try:
@@ -40,9 +40,9 @@ def post(url: str, data: bytes, content_type: str) -> str:
 
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # below that it logs whole addresses
     if not url.startswith(("https://", "http://")):
-        return f"{named(url)} is not an http address"
+        return f"{redact_address(url)} is not an http address"
     try:
         answer = httpx2.post(url, content=data, headers={"Content-Type": content_type}, timeout=TIMEOUT_S)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        return f"{named(url)}: {type(error).__name__}"
-    return "" if answer.is_success else f"{named(url)}: HTTP status {answer.status_code}"
+        return f"{redact_address(url)}: {type(error).__name__}"
+    return "" if answer.is_success else f"{redact_address(url)}: HTTP status {answer.status_code}"

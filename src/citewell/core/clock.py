@@ -22,10 +22,10 @@ class SystemClock:
 
 def stamp(clock: Clock) -> str:
     """The current time in the format of every record: ``2026-11-21T03:41:09.000000Z``."""
-    return written(clock.now())
+    return format_time(clock.now())
 
 
-def written(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """``moment`` in that format; a naive datetime is taken as UTC."""
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return zoned.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from citewell.core.addresses import named
+from citewell.core.addresses import redact_address
 from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
@@ -280,8 +280,8 @@ class Config(Record, frozen=True, kw_only=True):
         rest. Addresses are stripped of secrets (:mod:`citewell.core.addresses`)."""
         tree = {name: value for name, value in plain(self).items() if name not in OPERATION}
         tree["audit"] |= {
-            "database": named(self.audit.database),
-            "witnesses": [named(url) for url in self.audit.witnesses],
+            "database": redact_address(self.audit.database),
+            "witnesses": [redact_address(url) for url in self.audit.witnesses],
         }
         return tree
 
@@ -291,7 +291,7 @@ class Config(Record, frozen=True, kw_only=True):
         still reveal a change."""
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
-        tree["proxy"]["to"] = named(self.proxy.to)
+        tree["proxy"]["to"] = redact_address(self.proxy.to)
         return tree
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 
 from citewell.core.records import Answer, Citation, Claim
-from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, state_of
+from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, display_state
 
 # Mid tones, legible on white and on black.
 COLOURS = {
@@ -49,7 +49,7 @@ def claims_html(claims: Iterable[Claim]) -> str:
     """A numbered list of the claims, each with its state, reason and cited words."""
     found = []
     for claim in claims:
-        state = state_of(claim)
+        state = display_state(claim)
         hidden = "" if claim.shown else " <small>(not shown)</small>"
         cited = "".join(map(_cited, claim.citations))
         why = f"<br><small>{escape(claim.verdict.reason)}</small>" if claim.verdict.reason else ""

@@ -44,7 +44,7 @@ def metered(meter: Meter) -> Iterator[None]:
         _METER.reset(before)
 
 
-def read(tokens: int, cost: float = 1.0) -> None:
+def count_read(tokens: int, cost: float = 1.0) -> None:
     """Counts a run over ``tokens`` by a model that costs ``cost`` times the small encoder per token. Raises
     AbandonedError as :func:`must_go_on` does."""
     if meter := _METER.get():

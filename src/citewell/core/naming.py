@@ -24,7 +24,7 @@ def fault_of(document_id: str) -> str:
     return f"character {found.start() + 1} is U+{code:04X} ({name})"
 
 
-def seen(document_id: str) -> str:
+def visible_id(document_id: str) -> str:
     """The id without these characters."""
     return _UNSEEN.sub("", document_id)
 

@@ -176,8 +176,8 @@ class LanguageModel(Protocol):
     maker: Maker
     forms: tuple[Form, ...]
 
-    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
-        """``hear`` is called repeatedly with the text so far; after a retry, that text is shorter again.
+    def complete(self, prompted: Prompted, emit: Callable[[Completion], None] | None = None) -> Completion:
+        """``emit`` is called repeatedly with the text so far; after a retry, that text is shorter again.
 
         Raises :class:`citewell.core.errors.GeneratorError`; FormRefusedError for a schema or grammar that the
         server rejects."""
@@ -292,7 +292,7 @@ class Hit(Record, frozen=True, kw_only=True):
     scores: dict[str, float]
 
 
-class Listed(Record, frozen=True, kw_only=True):
+class ListedDocument(Record, frozen=True, kw_only=True):
     """A document as listed in the index."""
 
     document_id: str
@@ -318,7 +318,7 @@ class IndexSnapshot(Protocol):
         """One vector, from the model that embedded the views."""
         ...
 
-    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
+    def documents(self, where: Mapping[str, Any]) -> tuple[ListedDocument, ...]:
         """The documents, sorted by id."""
         ...
 

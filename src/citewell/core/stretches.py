@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 
-class Stretch(Protocol):
+class HasSpan(Protocol):
     @property
     def start(self) -> int: ...
     @property
     def end(self) -> int: ...
 
 
-_S = TypeVar("_S", bound=Stretch)
+_S = TypeVar("_S", bound=HasSpan)
 
 
 def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
@@ -34,7 +34,7 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
     return sorted([*taken, *free], key=lambda one: one.start) if free else taken
 
 
-def blanked(text: str, found: Iterable[Stretch]) -> str:
+def blanked(text: str, found: Iterable[HasSpan]) -> str:
     """``text`` with each of ``found``, which do not overlap, replaced by a space."""
     for one in sorted(found, key=lambda one: -one.start):
         text = f"{text[: one.start]} {text[one.end :]}"

@@ -68,7 +68,7 @@ PROOFS = {
 }
 
 
-def state_of(claim: Claim) -> State:
+def display_state(claim: Claim) -> State:
     """An inference is shown as one even when its evidence entails it, except for repeated arithmetic. A claim
     whose source was read by OCR says so."""
     worked_out = claim.verdict.proof is Proof.COMPUTED
@@ -184,7 +184,7 @@ NAMES: Mapping[str, str] = {
 """The names of everything that is filtered by, counted or charted."""
 
 
-def named(name: str) -> str:
+def readable_name(name: str) -> str:
     """The words for a name, or the name itself made readable. ``failing:gate`` names the stage."""
     stage = name.removeprefix("failing:")
     if stage != name:
@@ -192,7 +192,7 @@ def named(name: str) -> str:
     return NAMES.get(name) or name.replace("_", " ").replace("-", " ").capitalize()
 
 
-class Line(NamedTuple):
+class StatusLine(NamedTuple):
     """An answer to one of the two questions asked of every answer; ``colour`` is a CSS class."""
 
     colour: str
@@ -204,40 +204,42 @@ CHECK = "answer check"
 """The stage in which a separate model reads answer and question; a record without it had no such check."""
 
 
-def quotes_line(record: AuditRecord) -> Line:
+def quotes_line(record: AuditRecord) -> StatusLine:
     """Are the quotes true? Those of the claims shown, or of all claims if none is."""
     claims = [claim for claim in record.claims if claim.shown] or list(record.claims)
     verified = sum(claim.verdict.status is Status.VERIFIED for claim in claims)
     if not claims:
-        return Line("unchecked", "Nothing to check", "no claim was made")
+        return StatusLine("unchecked", "Nothing to check", "no claim was made")
     if verified == len(claims):
         one = "the claim is" if verified == 1 else f"each of the {verified} claims is"
-        return Line("quoted", "Yes", f"{one} verified in its source")
-    return Line("PARTIAL" if verified else "ABSTAIN", f"{verified} of {len(claims)}", "the others are marked")
+        return StatusLine("quoted", "Yes", f"{one} verified in its source")
+    return StatusLine(
+        "PARTIAL" if verified else "ABSTAIN", f"{verified} of {len(claims)}", "the others are marked"
+    )
 
 
-def answers_line(record: AuditRecord) -> Line:
+def answers_line(record: AuditRecord) -> StatusLine:
     """Does this answer what was asked?"""
     if record.response_decision not in DECISIONS or record.confidence_report is None:
-        return Line("ERROR", "No", "the request ended before there was an answer")
+        return StatusLine("ERROR", "No", "the request ended before there was an answer")
     report, n = record.confidence_report, len(record.missing)
     if report.decision is Decision.ABSTAIN:
         quoted = any(claim.verdict.status is Status.VERIFIED for claim in record.claims)
         detail = "the quotes found are related, but do not answer it" if quoted else "no answer was found"
-        return Line("ABSTAIN", "No", detail)
+        return StatusLine("ABSTAIN", "No", detail)
     if n:
         parts = max(report.coverage_score.n, n)
-        return Line("PARTIAL", "In part", f"{n} of {parts} parts {'is' if n == 1 else 'are'} open")
+        return StatusLine("PARTIAL", "In part", f"{n} of {parts} parts {'is' if n == 1 else 'are'} open")
     if report.decision is Decision.PARTIAL:
-        return Line("PARTIAL", "Not certain", report.reasons[0] if report.reasons else "")
+        return StatusLine("PARTIAL", "Not certain", report.reasons[0] if report.reasons else "")
     if any(claim.verdict.proof is Proof.COMPUTED for claim in record.claims if claim.shown):
-        return Line("ANSWER", "Yes", "it is calculated from cited values")
+        return StatusLine("ANSWER", "Yes", "it is calculated from cited values")
     if CHECK not in record.latency_ms:
-        return Line("unchecked", "Not checked", "no separate model compared it with the question")
-    return Line("ANSWER", "Yes", "a separate model compared it with the question")
+        return StatusLine("unchecked", "Not checked", "no separate model compared it with the question")
+    return StatusLine("ANSWER", "Yes", "a separate model compared it with the question")
 
 
-def earned(record: AuditRecord) -> bool:
+def is_fully_supported(record: AuditRecord) -> bool:
     """Whether it may be shown in green: true quotes, a complete answer, and no conflicting source."""
     lines = (quotes_line(record).colour, answers_line(record).colour)
     return lines == ("quoted", "ANSWER") and not record.conflicts

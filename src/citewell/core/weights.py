@@ -63,7 +63,7 @@ def model_hash(card: dict[str, Any]) -> str:
     return str(hashes[0]) if len(hashes) == 1 else hash_value(hashes)
 
 
-def packaged(weights_hash: str) -> tuple[Path, dict[str, str]] | None:
+def packaged_model(weights_hash: str) -> tuple[Path, dict[str, str]] | None:
     """The model card (Mitchell et al. 2019) of the packaged model with this hash, and the hashes of its files
     by name; None for a model that is not packaged."""
     judge = judge_folder()

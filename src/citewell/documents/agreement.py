@@ -31,7 +31,7 @@ _END = 1 << 40
 _TOLD = 3  # documents that a finding lists
 
 
-class Agreement:
+class IndexChecker:
     """Reads each document version from ``evidence`` once, checks its hash, and caches the most recent."""
 
     def __init__(self, evidence: SqliteEvidence, settings: Chunking) -> None:

@@ -59,7 +59,7 @@ UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedEr
 """What reading a part of a damaged archive may raise."""
 
 
-def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
+def archive_members(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
     """The name of each file in an archive and the function that unpacks it; without folders and hidden files.
     Raises as :func:`open_archive`, and LimitError for too many files."""
     archive = open_archive(data, limits)
@@ -103,7 +103,7 @@ def refuse_entities(archive: zipfile.ZipFile) -> None:
 _PARTS = re.compile(r"docProps/core\.xml|meta\.xml|.*\.psmdcp", re.S)
 
 
-def parsed(archive: zipfile.ZipFile, part: str) -> Any:
+def parse_part(archive: zipfile.ZipFile, part: str) -> Any:
     """The root of a part. Raises KeyError if there is none, lxml's error if it is not XML."""
     return root_of(archive.read(part))
 
@@ -117,7 +117,7 @@ def root_of(data: bytes) -> Any:
 
 
 @contextlib.contextmanager
-def readable(kind: str, *errors: type[Exception]) -> Iterator[None]:
+def damage_reported(kind: str, *errors: type[Exception]) -> Iterator[None]:
     """Turns the exceptions caused by missing, damaged or malformed parts, and a library's own ``errors``,
     into a DamagedError."""
     from lxml import etree
@@ -146,7 +146,9 @@ def office_metadata(archive: zipfile.ZipFile) -> Metadata:
     part = next(filter(_PARTS.fullmatch, archive.namelist()), None)
     if part is None:
         return Metadata()
-    values = {str(child.tag).rpartition("}")[2]: child.text or "" for child in parsed(archive, part).iter()}
+    values = {
+        str(child.tag).rpartition("}")[2]: child.text or "" for child in parse_part(archive, part).iter()
+    }
     return Metadata(
         title=found_title(values.get("title"), "metadata"),
         author=found_author(values.get("creator"), "metadata"),

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import office_metadata, open_archive, readable, root_of
+from citewell.documents.archives import damage_reported, office_metadata, open_archive, root_of
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import UNKNOWN, linear, symbol
 from citewell.documents.hiding import is_pale
 from citewell.documents.lists import Numbering
-from citewell.documents.scripts import Script, joined
+from citewell.documents.scripts import Script, join_scripts
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -37,7 +37,7 @@ def read_docx(data: bytes, limits: Documents) -> Canonical:
     import docx
     from docx.opc.exceptions import OpcError
 
-    with readable("Word document", OpcError), open_archive(data, limits) as archive:
+    with damage_reported("Word document", OpcError), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         opened = docx.Document(io.BytesIO(data))
         body = _Body(out, opened.styles, Numbering(next(_parts(opened.part, "numbering"), ())))
@@ -117,7 +117,7 @@ class _Body:
         return " ".join(map(self._text, _run_on(_blocks(element, (f"{_W}p",)))))
 
     def _text(self, paragraphs: list[Any]) -> str:
-        return joined(chain.from_iterable(map(self._pieces, paragraphs)))
+        return join_scripts(chain.from_iterable(map(self._pieces, paragraphs)))
 
     def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
         """Text in reading order, without what is deleted, struck out or hidden; iterative, so that only the

@@ -31,9 +31,9 @@ _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office pr
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A regular file, the id its document will have, its :func:`place_of`, and the real folder it was found
-    under (None if it was named itself); or a file inside one: ``within`` is its name there, ``part`` its
-    position, both from the outermost level inwards."""
+    """A regular file, the id its document will have, its :func:`resolve_folder`, and the real folder it was
+    found under (None if it was named itself); or a file inside one: ``within`` is its name there, ``part``
+    its position, both from the outermost level inwards."""
 
     path: Path
     document_id: str
@@ -102,7 +102,7 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 )
 
 
-def place_of(path: Path) -> Path:
+def resolve_folder(path: Path) -> Path:
     """The location of a named path: its real folder and its own name, even if that is a link or does not
     exist."""
     path = path.absolute()
@@ -127,7 +127,7 @@ def read_file(path: Path, *, max_bytes: int, root: Path | None = None) -> bytes:
         return stream.read(size)
 
 
-def hash_of(path: Path, *, max_bytes: int, root: Path | None = None) -> str:
+def hash_contents(path: Path, *, max_bytes: int, root: Path | None = None) -> str:
     """The hash of what :func:`read_file` returns, computed in pieces; raises the same errors."""
     with _opened(path, max_bytes, root) as (stream, size):
         return hash_pieces(stream.read(min(_PIECE, size - start)) for start in range(0, size, _PIECE))
@@ -187,7 +187,7 @@ _Identity = tuple[int, int]
 
 
 def _under(path: Path) -> _Found:
-    place, found = place_of(path), False
+    place, found = resolve_folder(path), False
     for item in _at(path, place, place.name, _Line(Path(os.path.realpath(path)))):
         found = True
         yield item

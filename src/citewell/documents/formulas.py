@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from citewell.documents.scripts import Script, written
+from citewell.documents.scripts import Script, to_script
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -54,7 +54,7 @@ def linear(element: Any, left_out: Callable[[Any], bool]) -> str:
 
 def _signed(sign: str, text: str) -> str:
     if sign in ("^", "_") and _FIGURES.fullmatch(text):
-        return written(text, Script.RAISED if sign == "^" else Script.LOWERED)
+        return to_script(text, Script.RAISED if sign == "^" else Script.LOWERED)
     return sign + (text if _WHOLE.fullmatch(text) else f"({text})")
 
 

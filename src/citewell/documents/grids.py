@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from citewell.documents.scripts import Script, joined
+from citewell.documents.scripts import Script, join_scripts
 
 
 @dataclass(slots=True)
-class Cell:
+class GridCell:
     text: list[tuple[str, Script]] = field(default_factory=list)
     head: bool = False
     columns: int = 1
@@ -22,16 +22,16 @@ class Cell:
 class Grid:
     """A table being read; ``layout`` once another table opens inside it."""
 
-    rows: list[list[Cell]] = field(default_factory=list)
+    rows: list[list[GridCell]] = field(default_factory=list)
     heads: int = 0
     in_head: bool = False
     caption: list[tuple[str, Script]] = field(default_factory=list)
     layout: bool = False
-    cell: Cell | None = None
+    cell: GridCell | None = None
     in_caption: bool = False
 
 
-def expanded(rows: list[list[Cell]]) -> list[list[str | None]]:
+def expanded(rows: list[list[GridCell]]) -> list[list[str | None]]:
     """Cells in their columns: a head that spans columns is repeated in each, a value is not; None where a
     cell from above extends down."""
     grid: list[list[str | None]] = []
@@ -41,7 +41,7 @@ def expanded(rows: list[list[Cell]]) -> list[list[str | None]]:
         for cell in row:
             while held.get(len(line), 0) > number:
                 line.append(None)
-            text = joined(cell.text)
+            text = join_scripts(cell.text)
             for column in range(cell.columns):
                 held[len(line)] = number + cell.rows
                 line.append(text if column == 0 or cell.head else "")

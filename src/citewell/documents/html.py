@@ -17,11 +17,11 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
-from citewell.documents.grids import Cell, Grid, expanded, span
+from citewell.documents.grids import Grid, GridCell, expanded, span
 from citewell.documents.hiding import VOID, Hiding, frame, nested_too_deep, script_of, strikes
 from citewell.documents.lists import Marks
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
-from citewell.documents.scripts import Script, joined
+from citewell.documents.scripts import Script, join_scripts
 
 _WORD = re.compile(r"\w+")
 BLOCKS = frozenset(
@@ -70,12 +70,12 @@ def read_html(data: bytes, limits: Documents) -> Canonical:
     return out
 
 
-def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:
+def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> HtmlPage:
     """Reads a whole page, even one inside another format, and notes what was left out; ``framed`` keeps the
     navigation and the like. Raises LimitError if it is nested too deep."""
     from lxml import etree
 
-    page = Page(out, limits, framed=framed)
+    page = HtmlPage(out, limits, framed=framed)
     parser = etree.HTMLParser(target=cast(Any, page), huge_tree=True, no_network=True)
     try:
         # Without the XML declaration: the parser would apply its encoding to text that is already decoded.
@@ -89,7 +89,7 @@ def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = Fa
     return page
 
 
-class Page:
+class HtmlPage:
     """Events of one page -> pieces of a :class:`Canonical`."""
 
     def __init__(self, out: Canonical, limits: Documents, *, framed: bool) -> None:
@@ -243,7 +243,7 @@ class Page:
             if not grid.rows:
                 grid.rows.append([])
             grid.in_caption = False
-            grid.cell = Cell(
+            grid.cell = GridCell(
                 head=tag == "th" or grid.in_head,
                 columns=span(attributes.get("colspan")),
                 rows=span(attributes.get("rowspan")),
@@ -284,7 +284,7 @@ class Page:
 
     def _end_term(self) -> None:
         if self._in_term:
-            self._marks.terms += [clean(joined(self._text))]
+            self._marks.terms += [clean(join_scripts(self._text))]
             self._in_term, self._text = False, []
         self._break()
 
@@ -309,7 +309,7 @@ class Page:
             self._flush()
 
     def _flush(self) -> None:
-        text, self._text = joined(self._text), []
+        text, self._text = join_scripts(self._text), []
         mark = self._marks.taken() if text.strip() else ""
         if self._heading:
             self._out.heading(f"{mark} {text}" if mark != "•" else text, self._heading)
@@ -325,25 +325,25 @@ class Page:
             grid.layout = True
             for row in grid.rows:
                 for cell in row:
-                    self._out.paragraph(joined(cell.text))
+                    self._out.paragraph(join_scripts(cell.text))
             grid.cell = None
 
     def _close_grid(self) -> None:
         grid = self._grids.pop()
-        kept = [n for n, row in enumerate(grid.rows) if any(joined(cell.text).strip() for cell in row)]
+        kept = [n for n, row in enumerate(grid.rows) if any(join_scripts(cell.text).strip() for cell in row)]
         rows = [grid.rows[n] for n in kept]
         if grid.layout or not rows:
             return
         if max(len(row) for row in rows) == 1 or (len(rows) == 1 and not all(c.head for c in rows[0])):
             for row in rows:
-                self._out.paragraph(" ".join(joined(cell.text) for cell in row))
+                self._out.paragraph(" ".join(join_scripts(cell.text) for cell in row))
             return
         heads = 0
         while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
             heads += 1
         lines = expanded(grid.rows)  # empty rows too: cells from above may fill them
-        self._out.paragraph(joined(grid.caption))
-        self._out.table([lines[n] for n in kept], head_rows=heads or None, title=joined(grid.caption))
+        self._out.paragraph(join_scripts(grid.caption))
+        self._out.table([lines[n] for n in kept], head_rows=heads or None, title=join_scripts(grid.caption))
 
 
 def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:

@@ -23,22 +23,22 @@ from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
 from citewell.core.errors import AbandonedError, LimitError, UsageError
 from citewell.core.ports import Clock
-from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
+from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, missing_version
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
+from citewell.documents.files import FileFailure, SourceFile, is_gone, resolve_folder, walk
 from citewell.documents.index import LanceIndex
-from citewell.documents.intake import Item, Parsed, Plan, ahead, failure, read_all
+from citewell.documents.intake import Item, ParsedFile, Plan, ahead, failure, read_all
 from citewell.documents.outcomes import (
     ADDED,
     FAILED,
     GONE,
     UPDATED,
     FileOutcome,
+    IngestProgress,
     IngestReport,
     Progress,
-    Step,
 )
-from citewell.documents.supersession import give, settle
+from citewell.documents.supersession import declare_replacement, settle
 from citewell.documents.worker import ParsingWorker
 
 # Chunks between commits: the most that an interruption loses, and what the cost of a commit is spread over.
@@ -81,7 +81,7 @@ def ingest(
     """
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
-        found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
+        found, places = list(walk(paths, document_id=document_id)), {resolve_folder(path) for path in paths}
         if supersedes and len(found) != 1:
             raise UsageError(
                 f"{len(found)} files cannot supersede {', '.join(supersedes)}",
@@ -137,7 +137,7 @@ def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, ind
     with index.writer():
         latest = evidence.latest(document_id)
         if latest is None:
-            raise absent("(any version)", document_id)
+            raise missing_version("(any version)", document_id)
         index.relabel(document_id, acl, latest.tags)
         version = index.publish()
         evidence.share(document_id, acl)
@@ -158,7 +158,7 @@ class Writing:
     ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
         self._timeout_s, self._gone = timeout_s, gone
-        self._waiting: list[tuple[Parsed, list[Any]]] = []
+        self._waiting: list[tuple[ParsedFile, list[Any]]] = []
         self._rows = self._pages = self._chunks = 0
         self._sizes = [_size(one.path) for one in found]
         self._files = -1  # done before the one being read
@@ -195,7 +195,7 @@ class Writing:
         outcomes = _with_gone(self.outcomes, deleted)
         _reconcile(evidence, index)
         if given is not None:
-            give(evidence, *given)
+            declare_replacement(evidence, *given)
         fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
         notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
         return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
@@ -229,7 +229,7 @@ class Writing:
                 self.commit()
         self.tell()
 
-    def _encoded(self, item: Parsed) -> list[Any]:
+    def _encoded(self, item: ParsedFile) -> list[Any]:
         tables = []
         limit = self._timeout_s * (1 + len(item.chunks) // _COMMIT_CHUNKS)
         ends = time.monotonic() + limit
@@ -277,7 +277,7 @@ class Writing:
             return
         elapsed, left = time.monotonic() - self._began, sum(self._sizes[max(0, self._files) :])
         self._progress(
-            Step(
+            IngestProgress(
                 path=self._path,
                 files=max(0, self._files),
                 of=len(self._sizes),
@@ -309,7 +309,7 @@ def _gone(
 def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:
     """``outcomes`` plus the withdrawals, which replace the failures of named paths that no longer exist."""
     files = {_file_of(entry) for entry in gone}
-    kept = [one for one in outcomes if one.status != FAILED or place_of(Path(one.path)) not in files]
+    kept = [one for one in outcomes if one.status != FAILED or resolve_folder(Path(one.path)) not in files]
     return kept + [
         FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
         for entry in gone

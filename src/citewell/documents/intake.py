@@ -28,7 +28,7 @@ from citewell.core.records import Chunk, Document, Record
 from citewell.documents.detect import CONTAINERS, DATA
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.files import FileFailure, SourceFile, hash_of
+from citewell.documents.files import FileFailure, SourceFile, hash_contents
 from citewell.documents.index import LanceIndex
 from citewell.documents.outcomes import ADDED, FAILED, GONE, SKIPPED, THREAD, UNCHANGED, UPDATED, FileOutcome
 from citewell.documents.worker import ParsingWorker
@@ -37,14 +37,14 @@ _DOCUMENTS_AHEAD = 2
 _LOOKED_S = 0.5
 
 
-class Parsed(Record, frozen=True, kw_only=True):
+class ParsedFile(Record, frozen=True, kw_only=True):
     path: str
     document: Document
     chunks: tuple[Chunk, ...]
     status: str
 
 
-Item = Path | FileOutcome | Parsed
+Item = Path | FileOutcome | ParsedFile
 """A file's path, then its outcome if it was not read, or what was read; ``Path()`` after the last."""
 
 
@@ -72,7 +72,7 @@ class Plan:
         if entry is None:
             return None
         if not self._sees(entry.acl):
-            return failure(str(source.path), source.document_id, taken(source.document_id))
+            return failure(str(source.path), source.document_id, id_taken(source.document_id))
         if entry.state == WITHDRAWN:
             if named or entry.reason == GONE:
                 return None
@@ -136,7 +136,7 @@ def read_all(
 
 def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
-) -> Iterator[FileOutcome | Parsed]:
+) -> Iterator[FileOutcome | ParsedFile]:
     """The file, or part of one, after everything inside it."""
     # Its path was given, or it already was a document.
     asked = (named and not source.part) or source.document_id in plan.known
@@ -144,7 +144,7 @@ def _read(
         kept = None
         if not source.part:
             most = worker.limits.max_file_mb << 20
-            version = hash_of(source.path, max_bytes=most, root=source.root)
+            version = hash_contents(source.path, max_bytes=most, root=source.root)
             if (outcome := plan.skip(source, version, named)) is not None:
                 yield outcome
                 return
@@ -185,7 +185,7 @@ def _read(
         document = plan.complete(document, source)
         # What is decided here and not by the file: who may see it, its tags, when it was ingested.
         labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
-        yield Parsed(
+        yield ParsedFile(
             path=str(source.path),
             document=document,
             chunks=tuple(msgspec.structs.replace(chunk, **labels) for chunk in chunks),
@@ -248,7 +248,7 @@ def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "")
     )
 
 
-def taken(document_id: str) -> UsageError:
+def id_taken(document_id: str) -> UsageError:
     return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
 
 

@@ -23,7 +23,7 @@ from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import LanceIndex
 from citewell.documents.ingesting import Writing
-from citewell.documents.intake import Item, Parsed, failure, taken
+from citewell.documents.intake import Item, ParsedFile, failure, id_taken
 from citewell.documents.metadata import found, found_date
 from citewell.documents.outcomes import ADDED, GONE, UNCHANGED, UPDATED, FileOutcome, IngestReport
 from citewell.documents.reading import read_bytes
@@ -48,7 +48,7 @@ def ingest_documents(
     """Brings evidence and index up to date. Documents of an earlier call with the same ``collection`` (one of
     their tags) that are not in ``given`` are withdrawn. Raises UsageError for anything but a document, for
     two with one id, and if another ingest is writing."""
-    documents = [loaded(one, number, collection) for number, one in enumerate(given, 1)]
+    documents = [load_document(one, number, collection) for number, one in enumerate(given, 1)]
     met = Counter(document.document_id for document in documents)
     if doubled := [id for id, times in met.items() if times > 1]:
         hint = "give each document its own source, or a page in its metadata"
@@ -78,7 +78,7 @@ def _items(
         id, entry = document.document_id, entries.get(document.document_id)
         acl = document.acl or (entry.acl if entry else ())
         if not sees(acl) or (entry is not None and not sees(entry.acl)):
-            yield failure(id, id, taken(id))
+            yield failure(id, id, id_taken(id))
             continue
         if entry is not None and entry.state == WITHDRAWN and entry.reason != GONE:
             message = f"stays withdrawn ({entry.reason})"
@@ -100,10 +100,10 @@ def _items(
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)
         chunks = tuple(chunk_document(kept, chunking))
-        yield Parsed(path=id, document=kept, chunks=chunks, status=UPDATED if id in stored else ADDED)
+        yield ParsedFile(path=id, document=kept, chunks=chunks, status=UPDATED if id in stored else ADDED)
 
 
-def loaded(given: Any, number: int, collection: str) -> Document:
+def load_document(given: Any, number: int, collection: str) -> Document:
     """One Document. Its id is its source and page, if it has one: frameworks' own ids are random, or hashes
     of the text."""
     text = next((value for name in TEXTS if isinstance(value := getattr(given, name, None), str)), None)

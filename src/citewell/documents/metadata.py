@@ -180,7 +180,7 @@ def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
     """What a document says about its dates and edition, each Found or None by field name: from its metadata,
     else from a labelled line of the first page, such as ``Effective: 1 March 2026``, or a row of such cells.
     Only ``published_at`` may be a guess, if nothing better is known."""
-    printed = labelled(text)
+    printed = labelled_metadata(text)
     if found_edition := _EDITION.search(title):
         printed.setdefault("edition", Found(value=found_edition[1] or found_edition[2], origin="title"))
     own = {name: getattr(known, name) or printed.get(name) for name in _LABELS}
@@ -192,7 +192,7 @@ def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
     return own | {"published_at": own["published_at"] or known.saved_at or guess}
 
 
-def labelled(text: str) -> dict[str, Found]:
+def labelled_metadata(text: str) -> dict[str, Found]:
     """The labelled dates and edition on the first page, by field name."""
     known: dict[str, Found] = {}
     lines = text[:FIRST_PAGE].split("\n")

@@ -48,7 +48,7 @@ class IngestReport(Record, frozen=True, kw_only=True):
         return tuple(outcome for outcome in self.files if outcome.status == SKIPPED)
 
 
-class Step(Record, frozen=True, kw_only=True):
+class IngestProgress(Record, frozen=True, kw_only=True):
     """The progress of an ingest: ``files`` done of ``of``, the pages read and the chunks embedded so far, and
     the ``path`` being read or embedded. ``left_s`` estimates the remaining time from the rate so far and the
     sizes of the files; None until a file has been read."""
@@ -62,4 +62,4 @@ class Step(Record, frozen=True, kw_only=True):
     left_s: float | None
 
 
-Progress = Callable[[Step], None]
+Progress = Callable[[IngestProgress], None]

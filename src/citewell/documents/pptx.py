@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import office_metadata, open_archive, parsed, readable
+from citewell.documents.archives import damage_reported, office_metadata, open_archive, parse_part
 from citewell.documents.canonical import Canonical
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -24,10 +24,10 @@ _NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # repeated on every slide
 
 def read_pptx(data: bytes, limits: Documents) -> Canonical:
     """Reads PowerPoint presentations from 2007 on."""
-    with readable("presentation"), open_archive(data, limits) as archive:
+    with damage_reported("presentation"), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         links = _links(archive, "ppt/presentation.xml")
-        for entry in parsed(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):
+        for entry in parse_part(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):
             _slide(archive, links[entry.get(f"{_R}id")][1], out)
     return out
 
@@ -43,12 +43,12 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
             link.get("Type", "").rpartition("/")[2],
             posixpath.normpath(posixpath.join("/", folder, link.get("Target", ""))).lstrip("/"),
         )
-        for link in parsed(archive, path)
+        for link in parse_part(archive, path)
     }
 
 
 def _slide(archive: zipfile.ZipFile, part: str, out: Canonical) -> None:
-    root = parsed(archive, part)
+    root = parse_part(archive, part)
     if root.get("show") in ("0", "false"):
         out.note("hidden slides left out: {n}")
         return
@@ -63,7 +63,7 @@ def _slide(archive: zipfile.ZipFile, part: str, out: Canonical) -> None:
             _paragraphs(shape, out, listed=_kind(shape) in _LISTED)
     for kind, name in _links(archive, part).values():
         if kind == "notesSlide":
-            for shape in parsed(archive, name).iter(f"{_P}sp"):
+            for shape in parse_part(archive, name).iter(f"{_P}sp"):
                 if _kind(shape) == "body":
                     out.paragraph(_text(shape), "Notes:")
 

@@ -15,9 +15,9 @@ import msgspec
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
-from citewell.core.naming import seen
+from citewell.core.naming import visible_id
 from citewell.core.records import Document
-from citewell.documents.archives import packed
+from citewell.documents.archives import archive_members
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.data import read_json
 from citewell.documents.detect import (
@@ -71,7 +71,7 @@ _Inside = list[tuple[str, Callable[[], bytes]]]
 INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
     EML: lambda data, limits: from_eml(data).attached,
     MSG: lambda data, limits: from_msg(data).attached,
-    ZIP: packed,
+    ZIP: archive_members,
 }
 _DEEPEST, _LONGEST_NAME = 3, 200
 
@@ -103,7 +103,9 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
     taken: set[str] = set()
     for number, name in enumerate(names, 1):
         steps = [
-            step for step in seen(clean(name)).replace("\\", "/").split("/") if step not in ("", ".", "..")
+            step
+            for step in visible_id(clean(name)).replace("\\", "/").split("/")
+            if step not in ("", ".", "..")
         ]
         name = "/".join(steps)[-_LONGEST_NAME:] or f"part {number}"
         while name in taken:

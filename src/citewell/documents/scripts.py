@@ -35,7 +35,7 @@ _LONGEST = 20  # characters: more is a passage in small type, not a mark
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "re", "ème"))
 
 
-def written(text: str, script: Script) -> str:
+def to_script(text: str, script: Script) -> str:
     """``text`` in Unicode's characters for this position; those that have none stay as they are."""
     if len(text.strip()) > _LONGEST:
         return text
@@ -45,12 +45,12 @@ def written(text: str, script: Script) -> str:
     return text
 
 
-def joined(pieces: Iterable[tuple[str, Script]]) -> str:
+def join_scripts(pieces: Iterable[tuple[str, Script]]) -> str:
     """The text of a line, from its pieces in order."""
     parts: list[str] = []
     last = Script.PLAIN
     for script, group in groupby((piece for piece in pieces if piece[0]), key=lambda piece: piece[1]):
-        text = written("".join(text for text, _ in group), script)
+        text = to_script("".join(text for text, _ in group), script)
         if parts and _goes_on(parts[-1][-1], text[0]) and not _usual(parts[-1], last, text, script):
             parts.append(" ")
         parts.append(text)

@@ -1,10 +1,10 @@
 """Formal statements of supersession, what a document says about itself, and where a clause is.
 
-In: a document. Out: :class:`Stated`: its title, dates and edition, and each whole sentence that fits an exact
-grammar: "Clause 5 of the Lease is deleted", "Section 4.1 is replaced by ...", "Rule 3 shall read ...", "In
-clause 4 “30 days” is replaced by “60 days”", "This policy replaces the Travel Policy of 2024". A sentence
-with a condition never fits. Also the offsets of "4.1", "5(b)" or "Break clause" in a document. Knows nothing
-about other documents, whose names are resolved in :mod:`citewell.documents.supersession`.
+In: a document. Out: :class:`DocumentStatements`: its title, dates and edition, and each whole sentence that
+fits an exact grammar: "Clause 5 of the Lease is deleted", "Section 4.1 is replaced by ...", "Rule 3 shall
+read ...", "In clause 4 “30 days” is replaced by “60 days”", "This policy replaces the Travel Policy of 2024".
+A sentence with a condition never fits. Also the offsets of "4.1", "5(b)" or "Break clause" in a document.
+Knows nothing about other documents, whose names are resolved in :mod:`citewell.documents.supersession`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Statement(Record, frozen=True, kw_only=True):
     exact: bool = False
 
 
-class Stated(Record, frozen=True, kw_only=True):
+class DocumentStatements(Record, frozen=True, kw_only=True):
     """What a document says about itself and others that decides what is in force, as read by this
     ``release`` of Citewell."""
 
@@ -159,19 +159,19 @@ class Stated(Record, frozen=True, kw_only=True):
         return self.effective or self.published
 
 
-def stated(document: Document) -> Stated:
+def read_statements(document: Document) -> DocumentStatements:
     """What ``document`` states. Never raises: a sentence that fits no form is not a statement."""
     own = {
         name: found.value
         for name in ("title", "author", "effective_at", "expires_at", "edition")
         if (found := getattr(document, name)) is not None and not found.guess
     }
-    title = own.get("title", "") or stem(document.document_id)
+    title = own.get("title", "") or readable_id(document.document_id)
     statements, amends = _read(document.text)
     if match := _AMENDMENT.search(title):
         amends.append(match[1])
     words = {zlib.crc32(word.lower().encode()) for word in re.findall(r"[^\W\d_]{4,}", document.text)}
-    return Stated(
+    return DocumentStatements(
         document_id=document.document_id,
         version=document.version,
         title=title,
@@ -270,14 +270,14 @@ def _new_words(text: str, line_end: int) -> int:
 # --- names of documents ---------------------------------------------------------------------------
 
 
-class Name(Record, frozen=True, kw_only=True):
+class DocumentName(Record, frozen=True, kw_only=True):
     words: frozenset[str]
     years: frozenset[str]
     date: str
     edition: str
 
 
-def name_of(phrase: str) -> Name:
+def name_of(phrase: str) -> DocumentName:
     phrase = re.sub(r"\s{0,3}\([^()“\"]{0,80}[“\"][^()]{0,80}\)", "", phrase).strip(" .,:;“”\"'")
     dates = [match[0] for match in re.finditer(DATE, phrase)]
     numbered = re.search(r"(?i)\b(?:version|edition|revision|rev\.?|v\.?)\s?(\d+(?:\.\d+)*|[A-Z]\b)", phrase)
@@ -286,7 +286,7 @@ def name_of(phrase: str) -> Name:
         plain = plain.replace(numbered[0], " ")
     words = frozenset(word.casefold() for word in _WORD.findall(plain)) - _LITTLE
     years = frozenset(_YEAR.findall(plain))
-    return Name(
+    return DocumentName(
         words=frozenset(word for word in words if word not in years),
         years=years,
         date=parse_date(dates[0]) if dates else "",
@@ -294,11 +294,11 @@ def name_of(phrase: str) -> Name:
     )
 
 
-def stem(document_id: str) -> str:
+def readable_id(document_id: str) -> str:
     return re.sub(r"[-_]+", " ", document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0])
 
 
-def place_of(document: Document, section: str) -> tuple[int, int] | None:
+def find_section(document: Document, section: str) -> tuple[int, int] | None:
     """The one section or numbered paragraph with this name ("4.1", "5(b)", "Break clause"); None if there are
     none or several."""
     head, *inner = re.split(r"(?=\()", section) if section[:1].isdigit() else [section]

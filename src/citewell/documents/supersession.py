@@ -24,14 +24,14 @@ from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.statements import (
     ALIASES,
     SKETCH,
-    Name,
-    Stated,
+    DocumentName,
+    DocumentStatements,
     Statement,
+    find_section,
     name_of,
-    place_of,
+    read_statements,
+    readable_id,
     sentence_with,
-    stated,
-    stem,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
         held = known.get(document_id)
         if held is None or held.version != version:
             with suppress(EvidenceError):  # erased or damaged, which is reported when it is read
-                read = stated(evidence.get(version, document_id))
+                read = read_statements(evidence.get(version, document_id))
                 kept[document_id] = msgspec.structs.replace(read, release=release)
         else:
             kept[document_id] = held
@@ -64,7 +64,7 @@ def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
     def document_of(document_id: str) -> Document:
         return evidence.get(current[document_id], document_id)
 
-    given = [(newer, older) for newer, olders in given_of(evidence).items() for older in olders]
+    given = [(newer, older) for newer, olders in declared_replacements(evidence).items() for older in olders]
     found, notes = resolve(list(kept.values()), given, document_of)
     by_what: dict[str, list[Supersession]] = {}
     for one in found:
@@ -74,30 +74,32 @@ def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
     return notes
 
 
-def _known(evidence: SqliteEvidence) -> dict[str, Stated]:
+def _known(evidence: SqliteEvidence) -> dict[str, DocumentStatements]:
     """What this release stored of each document's statements."""
     release, known = environment()["citewell"], {}
     for name, body in evidence.derived(_STATED).items():
         with suppress(msgspec.MsgspecError):  # written by another release
-            held = msgspec.msgpack.decode(body, type=Stated)
+            held = msgspec.msgpack.decode(body, type=DocumentStatements)
             if held.release == release:
                 known[name] = held
     return known
 
 
-def misstated(evidence: SqliteEvidence) -> Iterator[tuple[str, str]]:
+def stale_statements(evidence: SqliteEvidence) -> Iterator[tuple[str, str]]:
     """The documents (id, version) whose stored statements differ from their text: the next :func:`settle`
     would trust what is stored."""
     current = {entry.document_id: entry.version for entry in evidence.catalogue()}
     for name, held in _known(evidence).items():
         if current.get(name) == held.version:
             with suppress(EvidenceError):
-                read = stated(evidence.get(held.version, name))
+                read = read_statements(evidence.get(held.version, name))
                 if held != msgspec.structs.replace(read, release=held.release):
                     yield name, held.version
 
 
-def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None) -> tuple[Supersession, ...]:
+def find_superseded(
+    evidence: SqliteEvidence, documents: Iterable[str] | None = None
+) -> tuple[Supersession, ...]:
     """What is or will be superseded in these documents, or in all, as of the last ingest."""
     found = evidence.derived(_FOUND, documents)
     return tuple(
@@ -105,15 +107,15 @@ def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None)
     )
 
 
-def given_of(evidence: SqliteEvidence) -> dict[str, tuple[str, ...]]:
+def declared_replacements(evidence: SqliteEvidence) -> dict[str, tuple[str, ...]]:
     """The ids that each document replaces, as declared by a person."""
     found = evidence.derived(_GIVEN)
     return {name: msgspec.json.decode(body, type=tuple[str, ...]) for name, body in found.items()}
 
 
-def give(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
+def declare_replacement(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
     """Records a person's word that ``newer`` replaces these; it holds for all its versions."""
-    all_ = given_of(evidence)
+    all_ = declared_replacements(evidence)
     all_[newer] = tuple(dict.fromkeys((*all_.get(newer, ()), *older)))
     evidence.derive(_GIVEN, {name: msgspec.json.encode(ids) for name, ids in all_.items()})
 
@@ -127,7 +129,9 @@ def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable
             return True
         if rank(one.by) != rank(one.what):
             return rank(one.by) > rank(one.what)
-        return source_of(one.by) == source_of(one.what) or one.what in given_of(evidence).get(one.by, ())
+        return source_of(one.by) == source_of(one.what) or one.what in declared_replacements(evidence).get(
+            one.by, ()
+        )
 
     return counts
 
@@ -138,11 +142,11 @@ def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable
 class _Home:
     """The documents that a name may mean."""
 
-    def __init__(self, all_: Iterable[Stated]) -> None:
+    def __init__(self, all_: Iterable[DocumentStatements]) -> None:
         self.all = {one.document_id: one for one in all_}
         self.names = {one.document_id: name_of(one.title) for one in self.all.values()}
 
-    def called(self, phrase: str, by: Stated, *, least: int) -> list[Stated]:
+    def called(self, phrase: str, by: DocumentStatements, *, least: int) -> list[DocumentStatements]:
         """The documents that ``phrase`` means, other than ``by``: by id or file name, else by exact title,
         else by a title that contains its words, of which there must be at least ``least``."""
         others = [one for one in self.all.values() if one.document_id != by.document_id]
@@ -151,7 +155,7 @@ class _Home:
             one
             for one in others
             if plain in (one.document_id, one.document_id.rsplit("/", 1)[-1])
-            or plain.casefold() == stem(one.document_id).casefold()
+            or plain.casefold() == readable_id(one.document_id).casefold()
         ]
         if exact:
             return exact
@@ -162,7 +166,7 @@ class _Home:
         longer = [one for one in fit if len(one.amends) == 1]
         return whole or (longer if least <= len(wanted.words) else [])
 
-    def _fits(self, wanted: Name, one: Stated) -> bool:
+    def _fits(self, wanted: DocumentName, one: DocumentStatements) -> bool:
         name = self.names[one.document_id]
         dates = {one.effective, one.published, name.date} - {""}
         years = name.years | {day[:4] for day in dates}
@@ -174,7 +178,7 @@ class _Home:
             and (not wanted.edition or wanted.edition in (one.edition.casefold(), name.edition))
         )
 
-    def amended(self, by: Stated) -> list[Stated]:
+    def amended(self, by: DocumentStatements) -> list[DocumentStatements]:
         """What ``by`` amends: as it says, or because its own title contains the other's."""
         for phrase in by.amends[:-1]:
             if found := self.called(phrase, by, least=1):
@@ -190,7 +194,7 @@ class _Home:
         most = max((len(self.names[one.document_id].words) for one in held), default=0)
         return [one for one in held if len(self.names[one.document_id].words) == most]
 
-    def meant(self, statement: Statement, by: Stated) -> Stated | None:
+    def meant(self, statement: Statement, by: DocumentStatements) -> DocumentStatements | None:
         """The one document that a statement about a section refers to; of several editions, the newest that
         is not newer than the statement."""
         base = self.amended(by)
@@ -204,7 +208,7 @@ class _Home:
         return dated[-1] if dated and len(titles) == 1 and (len(dated) == 1 or dated[-1].dated) else None
 
 
-def _not_newer(one: Stated, other: Stated) -> bool:
+def _not_newer(one: DocumentStatements, other: DocumentStatements) -> bool:
     return not (one.dated and other.dated and one.dated > other.dated)
 
 
@@ -212,7 +216,9 @@ def _not_newer(one: Stated, other: Stated) -> bool:
 
 
 def resolve(
-    all_: Sequence[Stated], given: Iterable[tuple[str, str]], document_of: Callable[[str], Document]
+    all_: Sequence[DocumentStatements],
+    given: Iterable[tuple[str, str]],
+    document_of: Callable[[str], Document],
 ) -> tuple[tuple[Supersession, ...], tuple[tuple[str, str], ...]]:
     """What is superseded among these documents, and (document id, note) for each statement that matches no
     place here. ``given`` are (newer, older) ids as paired by a person."""
@@ -250,7 +256,7 @@ def resolve(
 
 
 def _resolved(
-    home: _Home, statement: Statement, by: Stated, document_of: Callable[[str], Document]
+    home: _Home, statement: Statement, by: DocumentStatements, document_of: Callable[[str], Document]
 ) -> list[Supersession]:
     if not statement.sections:
         subject = home.called(statement.by, by, least=2) if statement.by else [by]
@@ -266,7 +272,7 @@ def _resolved(
     if what is None:
         return []
     document = document_of(what.document_id)
-    places = [place_of(document, section) for section in statement.sections]
+    places = [find_section(document, section) for section in statement.sections]
     if statement.old:
         places = [sentence_with(document.text, place, statement.old) for place in places]
     return [
@@ -288,7 +294,9 @@ def _resolved(
     ]
 
 
-def _whole(what: Stated, standing: Standing, *, from_date: str = "", until: str = "") -> Supersession:
+def _whole(
+    what: DocumentStatements, standing: Standing, *, from_date: str = "", until: str = ""
+) -> Supersession:
     return Supersession(
         standing=standing,
         what=what.document_id,
@@ -300,7 +308,9 @@ def _whole(what: Stated, standing: Standing, *, from_date: str = "", until: str 
     )
 
 
-def _edition(older: Stated, newer: Stated, statement: Statement | None = None) -> Supersession:
+def _edition(
+    older: DocumentStatements, newer: DocumentStatements, statement: Statement | None = None
+) -> Supersession:
     from_date = (statement.from_date if statement else "") or newer.dated
     return msgspec.structs.replace(
         _whole(older, Standing.EDITION, from_date=from_date),
@@ -311,9 +321,9 @@ def _edition(older: Stated, newer: Stated, statement: Statement | None = None) -
     )
 
 
-def _editions(home: _Home) -> Iterator[tuple[Stated, Stated]]:
+def _editions(home: _Home) -> Iterator[tuple[DocumentStatements, DocumentStatements]]:
     """Each edition with the next one."""
-    titled: dict[frozenset[str], list[Stated]] = {}
+    titled: dict[frozenset[str], list[DocumentStatements]] = {}
     for one in home.all.values():
         if one.edition or one.effective or one.expires:
             titled.setdefault(home.names[one.document_id].words, []).append(one)
@@ -326,12 +336,12 @@ def _editions(home: _Home) -> Iterator[tuple[Stated, Stated]]:
                 yield older, newer
 
 
-def _dated(one: Stated) -> tuple[str, ...]:
+def _dated(one: DocumentStatements) -> tuple[str, ...]:
     day = one.effective or one.published or one.expires
     return (day,) if day else ()
 
 
-def _numbered(one: Stated) -> tuple[str, ...]:
+def _numbered(one: DocumentStatements) -> tuple[str, ...]:
     return tuple(part.zfill(8) for part in one.edition.casefold().split(".") if part)
 
 

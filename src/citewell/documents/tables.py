@@ -21,11 +21,11 @@ from typing import Any
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError, UnsupportedError
-from citewell.documents.archives import office_metadata, open_archive, readable
+from citewell.documents.archives import damage_reported, office_metadata, open_archive
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
-from citewell.documents.scripts import Script, joined
+from citewell.documents.scripts import Script, join_scripts
 
 _MOST_CELL = 1 << 20
 _LOOKED_AT = 50  # rows of a table examined to decide whether a block continues it
@@ -66,7 +66,7 @@ def read_csv(data: bytes) -> Canonical:
 
 def read_xlsx(data: bytes, limits: Documents) -> Canonical:
     """Reads Excel workbooks from 2007 on; hidden sheets are left out and counted."""
-    with readable("workbook"), open_archive(data, limits) as archive:
+    with damage_reported("workbook"), open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive), titled=False)
         _refuse_inline_type(archive)
         _sheets(data, out)
@@ -195,7 +195,7 @@ def _rich(runs: list[Any]) -> str:
             pieces.append((run, Script.PLAIN))
         elif not run.font.strike:
             pieces.append((run.text, _SCRIPTS.get(run.font.vertAlign, Script.PLAIN)))
-    return joined(pieces)
+    return join_scripts(pieces)
 
 
 def _plain(value: float) -> str:

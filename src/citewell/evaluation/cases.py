@@ -24,7 +24,7 @@ from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.records import Case, Decision, Record
 
 
-def text_of(path: Path) -> str:
+def read_text_file(path: Path) -> str:
     """The text of a file, gunzipped if it ends in ``.gz``. Raises UsageError if it cannot be read."""
     try:
         raw = path.read_bytes()
@@ -38,7 +38,7 @@ def text_of(path: Path) -> str:
 def json_lines(path: Path, shape: str = "one object per line") -> Iterator[tuple[str, dict[str, Any]]]:
     """(where, object) for each non-blank line. Raises UsageError."""
     # Not splitlines: text may contain characters that are line ends in Unicode but not in JSON.
-    for number, line in enumerate(text_of(path).split("\n"), 1):
+    for number, line in enumerate(read_text_file(path).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
@@ -60,7 +60,7 @@ def write_file(path: Path, data: bytes) -> None:
         raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
 
 
-def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """A hint for an unknown word."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
@@ -129,7 +129,7 @@ def _refuse_unknown(given: dict[str, Any], what: str, where: str) -> None:
     known = _KEYS[what]
     for key in given:
         if key not in known:
-            hint = nearest(key, known, f"{what} may have {', '.join(known)}")
+            hint = did_you_mean(key, known, f"{what} may have {', '.join(known)}")
             raise UsageError(f"{where}: unknown key {key!r}", hint=hint)
 
 
@@ -248,6 +248,6 @@ def _nearest(body: dict[str, Any]) -> str:
     known = Recorded.__struct_fields__
     for key in body:
         if key not in known:
-            hint = nearest(str(key), known, "-")
+            hint = did_you_mean(str(key), known, "-")
             return f" (unknown key {key!r}{f', {hint}' if hint != '-' else ''})"
     return ""

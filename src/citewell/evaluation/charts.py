@@ -36,7 +36,7 @@ TEMPLATES = Environment(
 )
 
 
-class Point(msgspec.Struct, frozen=True):
+class ChartPoint(msgspec.Struct, frozen=True):
     """A labelled value with its interval; ``value`` is None if not measured."""
 
     label: str
@@ -46,7 +46,7 @@ class Point(msgspec.Struct, frozen=True):
     n: int | None = None
 
 
-class Share(msgspec.Struct, frozen=True):
+class ChartShare(msgspec.Struct, frozen=True):
     """A row of :func:`shares`: one count per kind."""
 
     label: str
@@ -60,7 +60,7 @@ class _Run(msgspec.Struct, frozen=True):
     band: list[str]
 
 
-def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -> Markup:
+def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = "") -> Markup:
     """Plots values over time with their intervals as bands; an unmeasured point is a gap.
 
     All series share the same labels, oldest first, evenly spaced. ``unit`` "" means a share in [0, 1].
@@ -79,7 +79,7 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -
         share = (inside - ticks[0]) / (ticks[-1] - ticks[0])
         return f"{HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP):.1f}"
 
-    def drawn(run: Sequence[tuple[int, Point]]) -> _Run:
+    def drawn(run: Sequence[tuple[int, ChartPoint]]) -> _Run:
         known = [(at, p) for at, p in run if p.low is not None and p.high is not None]
         lower = [f"{x(at)},{y(p.low or 0)}" for at, p in known]
         upper = [f"{x(at)},{y(p.high or 0)}" for at, p in known]
@@ -94,7 +94,7 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -
         measured=measured,
         names=list(series),
         labels=labels,
-        ticks=[(y(tick), said(tick, unit, short=True)) for tick in ticks],
+        ticks=[(y(tick), format_value(tick, unit, short=True)) for tick in ticks],
         below=[(x(at), labels[at], anchors.get(at, "middle")) for at in shown],
         drawn=[[drawn(run) for run in _runs(many)] for many in series.values()],
         cells=[
@@ -104,14 +104,14 @@ def line(title: str, series: Mapping[str, Sequence[Point]], *, unit: str = "") -
     )
 
 
-def shares(title: str, kinds: Sequence[str], rows: Sequence[Share]) -> Markup:
+def shares(title: str, kinds: Sequence[str], rows: Sequence[ChartShare]) -> Markup:
     """Plots one stacked bar per row, next to its counts in the same order."""
     hues = [kind.lower() if kind in STATES else f"k{number % 6 + 1}" for number, kind in enumerate(kinds)]
     drawn = [(row, list(_parts(row))) for row in rows]
     return _rendered("shares.html", title=title, kinds=list(zip(kinds, hues, strict=True)), rows=drawn)
 
 
-def _parts(row: Share) -> Iterator[tuple[int, str, str]]:
+def _parts(row: ChartShare) -> Iterator[tuple[int, str, str]]:
     """(index of the kind, x, width) of each part, with a one-unit gap between parts."""
     total, before = sum(row.counts), 0
     for number, count in enumerate(row.counts):
@@ -128,10 +128,10 @@ def _rendered(template: str, **values: object) -> Markup:
     return Markup(made)  # noqa: S704 - escaped by the template
 
 
-def _runs(points: Sequence[Point]) -> Iterator[list[tuple[int, Point]]]:
+def _runs(points: Sequence[ChartPoint]) -> Iterator[list[tuple[int, ChartPoint]]]:
     """The runs without a gap, each point with its index."""
-    run: list[tuple[int, Point]] = []
-    for index, point in enumerate([*points, Point("", None)]):
+    run: list[tuple[int, ChartPoint]] = []
+    for index, point in enumerate([*points, ChartPoint("", None)]):
         if point.value is not None:
             run.append((index, point))
         elif run:
@@ -139,16 +139,18 @@ def _runs(points: Sequence[Point]) -> Iterator[list[tuple[int, Point]]]:
             run = []
 
 
-def cells(point: Point | None, unit: str = "") -> tuple[str, str, str]:
+def cells(point: ChartPoint | None, unit: str = "") -> tuple[str, str, str]:
     """Value, interval and n as text."""
     if point is None or point.value is None:
         return "not measured", "", "" if point is None or point.n is None else str(point.n)
     known = point.low is not None and point.high is not None
-    between = f"{said(point.low or 0, unit)} to {said(point.high or 0, unit)}" if known else ""
-    return said(point.value, unit), between, "" if point.n is None else str(point.n)
+    between = (
+        f"{format_value(point.low or 0, unit)} to {format_value(point.high or 0, unit)}" if known else ""
+    )
+    return format_value(point.value, unit), between, "" if point.n is None else str(point.n)
 
 
-def _ticks(points: Iterable[Point], unit: str) -> list[float]:
+def _ticks(points: Iterable[ChartPoint], unit: str) -> list[float]:
     """Round tick values covering the data; shares span 0 to 1, axes with negative values are symmetric."""
     found = [v for p in points for v in (p.value, p.low, p.high) if v is not None]
     low, high = min([0.0, *found]), max([0.0, *found])
@@ -164,7 +166,7 @@ def _ticks(points: Iterable[Point], unit: str) -> list[float]:
     return [number * step for number in range(first, max(last, first + 1) + 1)]
 
 
-def said(value: float, unit: str, *, short: bool = False) -> str:
+def format_value(value: float, unit: str, *, short: bool = False) -> str:
     """A number as text: shares with two decimals, others by magnitude and with their unit."""
     size = abs(value)
     digits = 2 if not unit else 0 if size >= 100 or value == int(value) else 1 if size >= 10 else 2

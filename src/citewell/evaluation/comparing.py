@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from citewell.core.identity import plain
 from citewell.core.records import Record
 from citewell.evaluation.intervals import paired
-from citewell.evaluation.measures import ALL, Latency, Measure, latencies
-from citewell.evaluation.results import Outcome, Run, Score, Timings
+from citewell.evaluation.measures import ALL, CaseMeasure, Latency, latencies
+from citewell.evaluation.results import CaseOutcome, Run, Score, Timings
 
 FEWEST = 6
 """Minimum number of differing cases: five all going one way happen by chance more than 1 time in 20 (sign
@@ -86,7 +86,7 @@ def _what_it_holds_for(run: Run) -> dict[str, object]:
     return {**plain(run.key), "measured_by": measured_by, "notes": "; ".join(run.notes)}
 
 
-def _asked(outcome: Outcome) -> tuple[object, ...]:
+def _asked(outcome: CaseOutcome) -> tuple[object, ...]:
     return (outcome.question, outcome.expected, outcome.spans, outcome.abstain, outcome.groups)
 
 
@@ -99,7 +99,7 @@ def _times(before: Timings, after: Timings, names: Sequence[str]) -> tuple[Diffe
     return tuple(difference for difference in found if difference.n)
 
 
-def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]]) -> Difference:
+def _difference(measure: CaseMeasure | Latency, scores: Sequence[tuple[Score, Score]]) -> Difference:
     scored = [(was.points, now.points) for was, now in scores if was.points and now.points]
     firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
     before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
@@ -123,7 +123,7 @@ def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]
     )
 
 
-def _says(measure: Measure | Latency, low: float | None, high: float | None, difference: float) -> str:
+def _says(measure: CaseMeasure | Latency, low: float | None, high: float | None, difference: float) -> str:
     if low is None or high is None:
         low = high = round(difference, 12)  # the same in every resample
     if low <= 0.0 <= high:
@@ -133,16 +133,16 @@ def _says(measure: Measure | Latency, low: float | None, high: float | None, dif
     return "better" if (low > 0.0) == (measure.better > 0) else "worse"
 
 
-def _score(measure: Measure, outcome: Outcome) -> Score:
+def _score(measure: CaseMeasure, outcome: CaseOutcome) -> Score:
     return outcome.scores.get(measure.name, Score())
 
 
-def _flip(before: Outcome, after: Outcome) -> Flip | None:
+def _flip(before: CaseOutcome, after: CaseOutcome) -> Flip | None:
     was, now = _told(before), _told(after)
     return None if was == now else Flip(id=before.id, question=before.question, was=was, now=now)
 
 
-def _told(outcome: Outcome) -> str:
+def _told(outcome: CaseOutcome) -> str:
     if outcome.error:
         return "failed"
     decision = outcome.decision or ("answered" if outcome.answered else "refused")

@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?=.*[A-Za-z]{3})[^“”{}?:\n]{3,40}")
 _LINE = re.compile(r"^[-* ]*([A-Z][a-z]+(?: [a-z]+){0,3}): +(\S+(?: \S+){0,5}(?<!\.))$", re.MULTILINE)
 
 
-class Draft(NamedTuple):
+class QuestionDraft(NamedTuple):
     """``template`` is the question with ``{}`` for ``slot``, a year or an item; ``[start, end)`` of the text
     contains the answer."""
 
@@ -52,7 +52,7 @@ def draft_cases(documents: Sequence[Document], *, n: int, seed: int = 0) -> tupl
     )
 
 
-def _drafts(document: Document) -> Iterator[Draft]:
+def _drafts(document: Document) -> Iterator[QuestionDraft]:
     name, text = document.document_id, document.text
     for table in document.tables:
         labels = Counter(row.label for row in table.rows)
@@ -67,14 +67,14 @@ def _drafts(document: Document) -> Iterator[Draft]:
                 form, template, slot = CELL, f"What is the “{head}” of {{}}?", row.label
             else:
                 continue
-            yield Draft(name, form, template, slot, said, row.start, cell.end)
+            yield QuestionDraft(name, form, template, slot, said, row.start, cell.end)
     for line in _LINE.finditer(text):
         start = line.start(1)
         if not any(table.start <= start < table.end for table in document.tables):
-            yield Draft(name, LABEL, "What is the “{}”?", line[1], line[2], start, line.end())
+            yield QuestionDraft(name, LABEL, "What is the “{}”?", line[1], line[2], start, line.end())
 
 
-def _named(documents: Sequence[Document], found: Sequence[Draft]) -> list[Draft]:
+def _named(documents: Sequence[Document], found: Sequence[QuestionDraft]) -> list[QuestionDraft]:
     """Adds the document's name to period and label questions if they come from several documents."""
     if len({draft.document for draft in found if draft.form != CELL}) < 2:
         return list(found)
@@ -92,11 +92,11 @@ def _named(documents: Sequence[Document], found: Sequence[Draft]) -> list[Draft]
     ]
 
 
-_Candidate = tuple[Draft, str, tuple[CaseSpan, ...], str]
+_Candidate = tuple[QuestionDraft, str, tuple[CaseSpan, ...], str]
 """(draft, question, spans, reason to abstain)."""
 
 
-def _answerable(documents: Sequence[Document], found: Sequence[Draft]) -> Iterator[_Candidate]:
+def _answerable(documents: Sequence[Document], found: Sequence[QuestionDraft]) -> Iterator[_Candidate]:
     """Skips a question drafted from two places, as it would have two answers."""
     texts = {document.document_id: document.text for document in documents}
     asked = Counter(draft.question.lower() for draft in found)
@@ -106,7 +106,7 @@ def _answerable(documents: Sequence[Document], found: Sequence[Draft]) -> Iterat
             yield draft, draft.question, (CaseSpan(document=draft.document, quote=quote),), ""
 
 
-def _of_another_year(documents: Sequence[Document], found: Sequence[Draft]) -> Iterator[_Candidate]:
+def _of_another_year(documents: Sequence[Document], found: Sequence[QuestionDraft]) -> Iterator[_Candidate]:
     latest = max((int(year) for one in documents for year in _YEAR.findall(one.text)), default=2000)
     for draft in found:
         if draft.form == PERIOD:

@@ -24,9 +24,9 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.evaluation.cases import nearest
+from citewell.evaluation.cases import did_you_mean
 from citewell.evaluation.measures import BY_NAME
-from citewell.evaluation.results import Key, Result, Run
+from citewell.evaluation.results import MeasureResult, Run, RunKey
 
 UNSCORED = 0.05
 """Default share of a measure that may be unscored."""
@@ -43,8 +43,8 @@ class Limit(Record, frozen=True, kw_only=True):
     unscored: int | None = None
 
 
-class Rule(Record, frozen=True, kw_only=True):
-    """``key``: the members of a run's :class:`Key` that it applies to; those missing or "" match any.
+class GateRule(Record, frozen=True, kw_only=True):
+    """``key``: the members of a run's :class:`RunKey` that it applies to; those missing or "" match any.
     ``failed``: the maximum number of failed cases."""
 
     measures: dict[str, Limit]
@@ -69,7 +69,7 @@ class GateReport(Record, frozen=True, kw_only=True):
     skipped: tuple[str, ...] = ()
 
 
-def load_rules(path: Path) -> tuple[Rule, ...]:
+def load_rules(path: Path) -> tuple[GateRule, ...]:
     """The rules of a file. Raises UsageError for an invalid one, suggesting a known name for an unknown."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     return tuple(_rule(rule, f"{path}, rule {number}") for number, rule in enumerate(rules, 1))
 
 
-def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
+def check(run: Run, rules: tuple[GateRule, ...]) -> GateReport:
     """Checks every limit of every rule that applies."""
     checks: list[Check] = []
     skipped: list[str] = []
@@ -105,7 +105,7 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
     )
 
 
-def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Check:
+def _checked(name: str, limit: Limit, result: MeasureResult | None, spared: int) -> Check:
     """``spared``: allowed failed cases, each of which is unscored in every measure."""
 
     def say(holds: bool, reason: str) -> Check:
@@ -136,24 +136,24 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
     return say(True, f"{result.value:.4g}, {figures}")
 
 
-def _rule(given: Any, where: str) -> Rule:
+def _rule(given: Any, where: str) -> GateRule:
     if not isinstance(given, dict):
         raise UsageError(f"{where} is not a table", hint="write [[rule]]")
-    keys = Key.__struct_fields__
+    keys = RunKey.__struct_fields__
     known = ("measures", "failed", *keys)
     for key in given:
         if key not in known:
-            raise UsageError(f"{where}: unknown key {key!r}", hint=nearest(key, known))
+            raise UsageError(f"{where}: unknown key {key!r}", hint=did_you_mean(key, known))
     measures = given.get("measures")
     for name, limit in measures.items() if isinstance(measures, dict) else ():
         if name not in BY_NAME and not name.startswith("latency_ms_p"):
-            raise UsageError(f"{where}: no measure {name!r}", hint=nearest(name, BY_NAME))
+            raise UsageError(f"{where}: no measure {name!r}", hint=did_you_mean(name, BY_NAME))
         if not isinstance(limit, dict) or not {"min", "max"} & set(limit):
             raise UsageError(f"{where}: {name} needs min or max", hint=f"{name} = {{ min = 0.9 }}")
     try:
         held = {name: value for name, value in given.items() if name not in keys}
         held["key"] = {name: given[name] for name in keys if name in given}
-        rule = msgspec.convert(held, Rule, strict=True)
+        rule = msgspec.convert(held, GateRule, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}", hint="docs/evaluation.md has an example") from error
     if not rule.measures:

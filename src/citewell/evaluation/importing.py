@@ -15,7 +15,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Record
-from citewell.evaluation.cases import json_lines, text_of
+from citewell.evaluation.cases import json_lines, read_text_file
 
 Row = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def _records(name: str, path: Path) -> Imported:
 
 def _rows(path: Path) -> Iterator[tuple[str, Row]]:
     """(where, object) for each object in an array or in JSON lines."""
-    text = text_of(path)
+    text = read_text_file(path)
     if not text.lstrip().startswith("["):
         yield from json_lines(path)
         return

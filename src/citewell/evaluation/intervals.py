@@ -1,9 +1,9 @@
 """Confidence intervals: exact ones for shares, and a deterministic bootstrap.
 
 In: outcomes (True, False, or None if unscored), or each case's points and a statistic. Out: a
-:class:`Result`, or the bounds of the 95 % interval. Clopper and Pearson (1934) is exact, so a share of 0 or 1
-gets a sound interval too. The percentile bootstrap (Efron 1979) draws whole cases with all their claims,
-which are not independent. Knows nothing about what was counted.
+:class:`MeasureResult`, or the bounds of the 95 % interval. Clopper and Pearson (1934) is exact, so a share of
+0 or 1 gets a sound interval too. The percentile bootstrap (Efron 1979) draws whole cases with all their
+claims, which are not independent. Knows nothing about what was counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.evaluation.results import Result
+from citewell.evaluation.results import MeasureResult
 
 _HALVINGS = 60
 
@@ -48,15 +48,15 @@ def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
     return high
 
 
-def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Result:
+def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> MeasureResult:
     """The share of True among scored outcomes, each an independent unit."""
     scored = [outcome for outcome in outcomes if outcome is not None]
     unscored = len(outcomes) - len(scored)
     if not scored:
-        return Result(name=name, value=None, n=0, unscored=unscored, maker=maker)
+        return MeasureResult(name=name, value=None, n=0, unscored=unscored, maker=maker)
     hits = sum(scored)
     low, high = clopper_pearson(hits, len(scored))
-    return Result(
+    return MeasureResult(
         name=name,
         value=hits / len(scored),
         n=len(scored),
@@ -67,7 +67,7 @@ def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Result:
     )
 
 
-def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "") -> Result:
+def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "") -> MeasureResult:
     """As :func:`rate`, for outcomes in groups (citations of one answer), which are not independent: at each
     end, the wider of the exact interval and a seeded bootstrap over groups."""
     plain = rate(name, [outcome for group in groups for outcome in group], maker)

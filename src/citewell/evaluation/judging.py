@@ -27,11 +27,11 @@ from citewell.evaluation.results import CaseTiming
 from citewell.verification.claims import parse_answer
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form, Quantity
+from citewell.verification.quantity import Quantity, QuantityForm
 from citewell.verification.verbatim import find_all
 
 
-class Observed(Record, frozen=True, kw_only=True):
+class ObservedAnswer(Record, frozen=True, kw_only=True):
     """One answer. ``passages`` as retrieved, best first; ``top_k`` is the number requested, 0 if unknown.
     ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None if unknown."""
 
@@ -74,14 +74,14 @@ class ClaimSupport(Record, frozen=True, kw_only=True):
     spans: tuple[bool | None, ...] = ()
 
 
-class Judged(Record, frozen=True, kw_only=True):
+class JudgedCase(Record, frozen=True, kw_only=True):
     """``support``: one for each claim of ``observed.stated``. ``hits``: for each passage, whether it overlaps
     a span of the case; None if unknown (``unlocated`` says why; "" if the case has no spans). ``unfound``:
-    number of spans that no passage overlaps. ``right`` as in Outcome.
+    number of spans that no passage overlaps. ``right`` as in CaseOutcome.
     """
 
     case: Case
-    observed: Observed
+    observed: ObservedAnswer
     support: tuple[ClaimSupport, ...] = ()
     hits: tuple[bool, ...] | None = None
     unfound: int = 0
@@ -102,7 +102,7 @@ Texts = Callable[[str, str], Sequence[tuple[int, str]]]
 text); empty if there is no such document."""
 
 
-class Located(Record, frozen=True, kw_only=True):
+class LocatedSpans(Record, frozen=True, kw_only=True):
     """``places``: for each span of the case, its locations in the versions searched, as
     (document id, version, start, end)."""
 
@@ -110,7 +110,9 @@ class Located(Record, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, whole: bool = True) -> Located:
+def locate(
+    case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, whole: bool = True
+) -> LocatedSpans:
     """Locates every span of ``case`` in those of ``versions`` (document id, version) that are its document's.
 
     ``problem`` names a span found nowhere, not even in the newest version, which makes the case unscorable.
@@ -127,14 +129,14 @@ def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, who
         if not found and whole:
             newest = texts(span.document, "")
             if not newest:
-                return Located(problem=f"there is no document {span.document!r}")
+                return LocatedSpans(problem=f"there is no document {span.document!r}")
             if not _in(newest, span.quote):
-                return Located(problem=f"{span.document} does not hold “{span.quote[:80]}”")
+                return LocatedSpans(problem=f"{span.document} does not hold “{span.quote[:80]}”")
         places.append(tuple(found))
-    return Located(places=tuple(places))
+    return LocatedSpans(places=tuple(places))
 
 
-def hits(located: Located, passages: Sequence[Passage]) -> tuple[tuple[bool, ...], int]:
+def hits(located: LocatedSpans, passages: Sequence[Passage]) -> tuple[tuple[bool, ...], int]:
     """(for each passage, whether it overlaps a span; number of spans without overlap)."""
     chunks = [passage.chunk for passage in passages]
     met = [
@@ -152,7 +154,7 @@ def hits(located: Located, passages: Sequence[Passage]) -> tuple[tuple[bool, ...
     return tuple(bool(numbers) for numbers in met), len(located.places) - len(found)
 
 
-def cites(located: Located, citations: Sequence[Citation]) -> bool:
+def cites_span(located: LocatedSpans, citations: Sequence[Citation]) -> bool:
     """True if any of ``citations`` overlaps a span."""
     return any(
         (cited.document_id, cited.document_version) == (document, version)
@@ -183,7 +185,7 @@ _ANSWERING = re.compile(
     r"\b(yes|no)\b(?=\s*(?:$|[,;:!?*)\"'”]|\.(?!\s*\d))|\s+[-–—]\s|\s+(?:because|since|as|it|they|this|he|she|we)\b)",
     re.I | re.M,
 )
-_NO_VALUE = {Form.DATE, Form.YEAR, Form.ORDINAL}
+_NO_VALUE = {QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL}
 
 
 def normalised(text: str) -> list[str]:
@@ -251,7 +253,7 @@ def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
     return share >= ENOUGH_F1, f"F1 with the expected words is {share:.2f}"
 
 
-def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool | None, str]:
+def judged_right(case: Case, located: LocatedSpans, observed: ObservedAnswer) -> tuple[bool | None, str]:
     """(whether the outcome is right, the reason); None if unknown."""
     if case.abstain:
         said = "answered, where there is no answer" if observed.answered else "refused, as expected"
@@ -263,18 +265,18 @@ def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool
     if not observed.answered:
         return False, "refused, where there is an answer"
     if case.expected:
-        return says(case.expected, words_of(observed), units_of(observed))
+        return says(case.expected, answer_words(observed), cited_context(observed))
     cited = [citation for claim in observed.stated for citation in claim.citations if citation.start >= 0]
-    held = cites(located, cited)
+    held = cites_span(located, cited)
     return held, "it cites an expected span" if held else "it cites no expected span"
 
 
-def words_of(observed: Observed) -> str:
+def answer_words(observed: ObservedAnswer) -> str:
     """The answer's text without citation markers."""
     return parse_answer(observed.text).text
 
 
-def units_of(observed: Observed) -> str:
+def cited_context(observed: ObservedAnswer) -> str:
     """The context of the cited passages, including units."""
     cited = {citation.chunk_id for claim in observed.claims for citation in claim.citations}
     return "\n".join(p.chunk.context for p in observed.passages if p.chunk.chunk_id in cited)

@@ -1,7 +1,7 @@
 """What can be evaluated: a home that is asked, or recorded answers.
 
-In: a case. Out: what the pipeline did with it, as an :class:`Observed`. Recorded answers may come from any
-system; they are checked with the same code as ``citewell verify``. Knows nothing about measures.
+In: a case. Out: what the pipeline did with it, as an :class:`ObservedAnswer`. Recorded answers may come from
+any system; they are checked with the same code as ``citewell verify``. Knows nothing about measures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from citewell.core.access import EVALUATION
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Case, Claim, Decision, Maker, Measure, Passage
 from citewell.evaluation.cases import Recorded
-from citewell.evaluation.judging import Located, Observed, locate
+from citewell.evaluation.judging import LocatedSpans, ObservedAnswer, locate
 from citewell.evaluation.results import CaseTiming
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class HomePipeline:
         self.index = kb.parts.index.version()
         self.model = kb.parts.generator.maker.name
 
-    def observe(self, case: Case) -> Observed:
+    def observe(self, case: Case) -> ObservedAnswer:
         began = time.perf_counter()
         answer = self._asked.ask(
             case.question, user=EVALUATION, groups=case.groups, runs=self.runs, top_k=self.top_k
@@ -59,7 +59,7 @@ class HomePipeline:
         usage = record.token_usage
         counted = usage.total > 0 or not self._kb.parts.composes
         trace = answer.trace
-        return Observed(
+        return ObservedAnswer(
             text=answer.text,
             claims=answer.claims,
             passages=answer.passages,
@@ -113,7 +113,7 @@ class RecordedPipeline:
         self.nameless = "" if named & carried else _NAMELESS
         self._retrieved: dict[tuple[str, str], set[tuple[int, str]]] = {}
 
-    def observe(self, case: Case) -> Observed:
+    def observe(self, case: Case) -> ObservedAnswer:
         recorded = self._recorded.get(case.id)
         if recorded is None:
             raise UsageError("no answer was recorded for this case", hint="add a line with its id")
@@ -132,7 +132,7 @@ class RecordedPipeline:
     def makers(self) -> tuple[Maker, ...]:
         return (self._assembly.entailer.maker,)
 
-    def _checked(self, case: Case, recorded: Recorded) -> Observed:
+    def _checked(self, case: Case, recorded: Recorded) -> ObservedAnswer:
         from citewell.answering.verifying import caller_passages, verify
         from citewell.verification.claims import parse_answer
 
@@ -153,7 +153,7 @@ class RecordedPipeline:
             not recorded.answer.strip() or parse_answer(recorded.answer).abstains
         )
         answered = recorded.decision != Decision.ABSTAIN if recorded.decision else not refused
-        return Observed(
+        return ObservedAnswer(
             text=recorded.answer,
             claims=_as_cited(recorded.answer, report.claims, passages),
             passages=passages,
@@ -191,7 +191,7 @@ def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage])
     )
 
 
-def located_in(kb: KnowledgeBase, case: Case) -> Located:
+def located_in(kb: KnowledgeBase, case: Case) -> LocatedSpans:
     """Locates the spans of ``case`` in the newest versions of their documents."""
     versions = []
     for span in case.spans:

@@ -21,7 +21,7 @@ from citewell.core.records import Decision, Maker, Record
 from citewell.evaluation import charts
 from citewell.evaluation.cases import write_file
 from citewell.evaluation.measures import BY_NAME, FAMILIES
-from citewell.evaluation.results import CaseTiming, Found, Outcome, Result, Run
+from citewell.evaluation.results import CaseOutcome, CaseTiming, MeasureResult, RetrievedPassage, Run
 
 MOST_PASSAGES = 6
 """Passages shown per case, those cited or expected first; the result file has all."""
@@ -32,25 +32,25 @@ SAID = {"wrong": "wrong", "error": "failed", "unknown": "not judged", "right": "
 _BETTER = {1: "higher", -1: "lower", 0: ""}
 
 
-class Row(Record, frozen=True, kw_only=True):
+class ReportRow(Record, frozen=True, kw_only=True):
     """A measure as the page lists it. ``share``: its value, drawn as a bar; None if not a share."""
 
-    result: Result
+    result: MeasureResult
     share: float | None
     cells: tuple[str, str]
     counts: str
     better: str
 
 
-class Seen(Record, frozen=True, kw_only=True):
+class ReportCase(Record, frozen=True, kw_only=True):
     """A case as the page lists it; ``number`` is its position in the run, from 1."""
 
     number: int
-    case: Outcome
+    case: CaseOutcome
     outcome: str
     decision: str
     timing: CaseTiming
-    passages: tuple[Found, ...]
+    passages: tuple[RetrievedPassage, ...]
     left_out: int
 
 
@@ -75,29 +75,29 @@ def report(run: Run) -> str:
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in SAID},
         reviewed=sum(bool(case.reviewed) for case in run.cases),
         said=SAID,
-        pieces=pieces,
+        pieces=marked_pieces,
         maker=maker,
     )
 
 
-def _families(run: Run) -> dict[str, list[Row]]:
+def _families(run: Run) -> dict[str, list[ReportRow]]:
     named = {measure.name: title for title, family in FAMILIES.items() for measure in family}
-    found: dict[str, list[Row]] = {title: [] for title in (*FAMILIES, "Other measures", "Latency")}
+    found: dict[str, list[ReportRow]] = {title: [] for title in (*FAMILIES, "Other measures", "Latency")}
     for result in run.measures:
         found[named.get(result.name, "Other measures")].append(_row(result, result.name not in EFFORT))
     found["Latency"] = [_row(result, False, "ms") for result in run.timings.measures]
     return {title: rows for title, rows in found.items() if rows}
 
 
-def _row(result: Result, share: bool, unit: str = "") -> Row:
+def _row(result: MeasureResult, share: bool, unit: str = "") -> ReportRow:
     known = BY_NAME.get(result.name)
-    point = charts.Point(result.name, result.value, result.low, result.high, result.n)
+    point = charts.ChartPoint(result.name, result.value, result.low, result.high, result.n)
     value, between, _ = charts.cells(point, unit)
     if not share and not unit and result.value is not None:  # tokens, money: of any size
         known_ends = result.low is not None and result.high is not None
         value, between = f"{result.value:.4g}", f"{result.low:.4g} to {result.high:.4g}" if known_ends else ""
     drawn = share and result.value is not None and 0 <= result.value <= 1
-    return Row(
+    return ReportRow(
         result=result,
         share=result.value if drawn else None,
         cells=(value, between),
@@ -106,7 +106,7 @@ def _row(result: Result, share: bool, unit: str = "") -> Row:
     )
 
 
-def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
+def marked_pieces(passage: RetrievedPassage, case: CaseOutcome) -> list[tuple[str, str]]:
     """The passage's text cut at span borders, each piece with "cited", "expected", both or ""."""
     spans = [(*span, "expected") for span in _expected(passage, case)]
     spans += [
@@ -125,7 +125,7 @@ def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
     return found
 
 
-def _expected(passage: Found, case: Outcome) -> Iterator[tuple[int, int]]:
+def _expected(passage: RetrievedPassage, case: CaseOutcome) -> Iterator[tuple[int, int]]:
     for span in case.spans:
         if span.document == passage.document_id and (start := passage.text.find(span.quote)) >= 0:
             yield start, start + len(span.quote)
@@ -137,13 +137,13 @@ def maker(one: Maker) -> str:
     return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
 
 
-def _seen(number: int, case: Outcome, timings: dict[str, CaseTiming]) -> Seen:
+def _seen(number: int, case: CaseOutcome, timings: dict[str, CaseTiming]) -> ReportCase:
     judged = {True: "right", False: "wrong", None: "unknown"}[case.right]
     outcome = "error" if case.error else judged
     decision = case.decision.lower() if case.decision in set(Decision) else "undecided"
     # Passages that were used or expected first, then by rank.
     ranked = sorted(case.passages, key=lambda passage: not (passage.used or passage.expected))
-    return Seen(
+    return ReportCase(
         number=number,
         case=case,
         outcome=outcome,

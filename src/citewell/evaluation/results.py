@@ -18,7 +18,7 @@ from citewell.evaluation.cases import write_file
 FORMAT = 1
 
 
-class Result(Record, frozen=True, kw_only=True):
+class MeasureResult(Record, frozen=True, kw_only=True):
     """One measure over all cases. ``value`` is None when ``n`` is 0: not measured.
 
     ``n`` counts what was scored (citations, claims or cases, depending on the measure), ``unscored`` what
@@ -43,7 +43,7 @@ class Score(Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Found(Record, frozen=True, kw_only=True):
+class RetrievedPassage(Record, frozen=True, kw_only=True):
     """A retrieved passage. ``expected``: it overlaps a span of the case; None if the case's spans are
     unknown."""
 
@@ -62,7 +62,7 @@ class Found(Record, frozen=True, kw_only=True):
     expected: bool | None = None
 
 
-class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
+class CaseOutcome(Case, frozen=True, kw_only=True, omit_defaults=False):
     """A case and its outcome. ``error`` says why there is none; its measures are then unscored.
 
     ``decision`` is "" if the answer came without one; ``right`` is None if unknown; ``why`` is the reason for
@@ -81,7 +81,7 @@ class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
     conflicts: tuple[Conflict, ...] = ()
     confidence: ConfidenceReport | None = None
     gate_passed: bool | None = None
-    passages: tuple[Found, ...] = ()
+    passages: tuple[RetrievedPassage, ...] = ()
     failure_reason: str = ""
     usage: TokenUsage | None = None
     cost: float | None = None
@@ -91,7 +91,7 @@ class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
     scores: dict[str, Score] = {}
 
 
-class Key(Record, frozen=True, kw_only=True):
+class RunKey(Record, frozen=True, kw_only=True):
     """What a run's figures apply to; changing any of these makes it another experiment.
 
     ``model`` and ``prompt`` (a hash) are the writer's, "" if unknown (recorded answers); ``answers`` is the
@@ -128,7 +128,7 @@ class Timings(Record, frozen=True, kw_only=True):
     started: str = ""
     took_ms: float = 0.0
     entry: str = ""
-    measures: tuple[Result, ...] = ()
+    measures: tuple[MeasureResult, ...] = ()
     cases: dict[str, CaseTiming] = {}
 
 
@@ -137,15 +137,15 @@ class Run(Record, frozen=True, kw_only=True):
     stale."""
 
     format: int = FORMAT
-    key: Key
+    key: RunKey
     makers: tuple[Maker, ...] = ()
     environment: dict[str, str] = {}
-    measures: tuple[Result, ...] = ()
-    cases: tuple[Outcome, ...] = ()
+    measures: tuple[MeasureResult, ...] = ()
+    cases: tuple[CaseOutcome, ...] = ()
     notes: tuple[str, ...] = ()
     timings: Timings = Timings()
 
-    def measure(self, name: str) -> Result | None:
+    def measure(self, name: str) -> MeasureResult | None:
         """The measure of that name, including latencies; None if the run has none."""
         everything = (*self.measures, *self.timings.measures)
         return next((result for result in everything if result.name == name), None)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from citewell.audit import EntryKind, Log
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 from citewell.core.environment import environment
 from citewell.core.errors import CitewellError
 from citewell.core.identity import hash_value, plain
@@ -23,16 +23,16 @@ from citewell.core.ports import Clock
 from citewell.core.records import Case, Maker, Passage
 from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
-from citewell.evaluation.judging import Judged, Located, Observed, hits, judged_right, locate
-from citewell.evaluation.measures import ALL, Judge, Latency, Measure, latencies
+from citewell.evaluation.judging import JudgedCase, LocatedSpans, ObservedAnswer, hits, judged_right, locate
+from citewell.evaluation.measures import ALL, CaseMeasure, Judge, Latency, latencies
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
+    CaseOutcome,
     CaseTiming,
-    Found,
-    Key,
-    Outcome,
-    Result,
+    MeasureResult,
+    RetrievedPassage,
     Run,
+    RunKey,
     Score,
     Timings,
 )
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 
-def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Outcome, CaseTiming]:
+def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[CaseOutcome, CaseTiming]:
     """The outcome of ``case``; never raises for pipeline errors."""
     try:
         judged = _judged(pipeline, case, pipeline.observe(case), verifier)
@@ -56,12 +56,12 @@ def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Outcom
     return _outcome(judged), judged.observed.timing
 
 
-def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifier) -> Judged:
+def _judged(pipeline: Pipeline, case: Case, observed: ObservedAnswer, verifier: Verifier) -> JudgedCase:
     located = _located(pipeline, case, observed)
     found, unfound = hits(located, observed.passages)
     right, why = judged_right(case, located, observed)
     known = bool(case.spans) and not located.problem
-    return Judged(
+    return JudgedCase(
         case=case,
         observed=observed,
         support=judge(case.question, observed, verifier),
@@ -73,9 +73,9 @@ def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifi
     )
 
 
-def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
+def _located(pipeline: Pipeline, case: Case, observed: ObservedAnswer) -> LocatedSpans:
     if case.spans and pipeline.nameless:
-        return Located(problem=pipeline.nameless)
+        return LocatedSpans(problem=pipeline.nameless)
     chunks = [passage.chunk for passage in observed.passages]
     versions = [(chunk.document_id, chunk.document_version) for chunk in chunks]
     versions += [
@@ -87,9 +87,9 @@ def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
     return locate(case, versions, pipeline.texts, whole=pipeline.whole)
 
 
-def _failed(case: Case, error: str) -> Outcome:
+def _failed(case: Case, error: str) -> CaseOutcome:
     lost = Score(unscored=1, reason=error)
-    return Outcome(**asdict(case), error=error, why=error, scores={measure.name: lost for measure in ALL})
+    return CaseOutcome(**asdict(case), error=error, why=error, scores={measure.name: lost for measure in ALL})
 
 
 _KEPT = (
@@ -99,9 +99,9 @@ _KEPT = (
 """Fields of an outcome copied from what was observed."""
 
 
-def _outcome(judged: Judged) -> Outcome:
+def _outcome(judged: JudgedCase) -> CaseOutcome:
     seen = judged.observed
-    return Outcome(
+    return CaseOutcome(
         **asdict(judged.case),
         **{name: getattr(seen, name) for name in _KEPT},
         right=judged.right,
@@ -113,9 +113,9 @@ def _outcome(judged: Judged) -> Outcome:
     )
 
 
-def _found(passages: Sequence[Passage], expected: Sequence[bool] | None) -> tuple[Found, ...]:
+def _found(passages: Sequence[Passage], expected: Sequence[bool] | None) -> tuple[RetrievedPassage, ...]:
     return tuple(
-        Found(
+        RetrievedPassage(
             chunk_id=passage.chunk.chunk_id,
             document_id=passage.chunk.document_id,
             document_version=passage.chunk.document_version,
@@ -154,9 +154,9 @@ def run(
 ) -> Run:
     """Runs every case. ``stale``: a note that the calibration card in use is stale. Failing cases are in the
     run; raises only errors that stop everything, such as KeyboardInterrupt."""
-    started, began = written(clock.now()), time.perf_counter()
+    started, began = format_time(clock.now()), time.perf_counter()
     judge = verifier.maker
-    key = Key(
+    key = RunKey(
         cases=hash_cases(cases),
         config=pipeline.config,
         model=pipeline.model,
@@ -167,7 +167,7 @@ def run(
         judge=" ".join(filter(None, (judge.name, judge.hash, judge.prompt_hash))),
         citewell=environment()["citewell"],
     )
-    done: list[tuple[Outcome, CaseTiming]] = []
+    done: list[tuple[CaseOutcome, CaseTiming]] = []
     for number, case in enumerate(cases):
         if progress is not None:
             progress(number, len(cases), case.id)
@@ -270,13 +270,13 @@ def _seal(log: Log, run: Run) -> str:
     return log.note(EntryKind.EVALUATION, body)
 
 
-def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> Result:
+def summed(measure: CaseMeasure | Latency, scores: Sequence[Score], maker: str) -> MeasureResult:
     """Value, n and interval of one measure from the scores of all cases."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)
     low, high = interval([score.points for score in scores], measure.over, bounded=measure.bounded)
     measured = value is not None
-    return Result(
+    return MeasureResult(
         name=measure.name,
         value=value,
         n=len(points) if measured else 0,
@@ -287,14 +287,14 @@ def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> R
     )
 
 
-def _latencies(timings: Sequence[CaseTiming]) -> tuple[Result, ...]:
+def _latencies(timings: Sequence[CaseTiming]) -> tuple[MeasureResult, ...]:
     stages = sorted({stage.name for timing in timings for stage in timing.stages})
     return tuple(
         summed(measure, [measure.of(timing) for timing in timings], "clock") for measure in latencies(stages)
     )
 
 
-def _pass_maker(outcomes: Sequence[Outcome]) -> str:
+def _pass_maker(outcomes: Sequence[CaseOutcome]) -> str:
     """The pipeline's own judge of the answers' claims."""
     reports = (outcome.confidence for outcome in outcomes)
     return _distinct(report.hallucination_gap.maker for report in reports if report) or "citewell-verifier/1"

@@ -32,7 +32,7 @@ _DRAWN, _LABEL = "spot check sample", "spot check label"
 _LEAST = 2
 
 
-class Shown(Record, frozen=True, kw_only=True):
+class ShownSpan(Record, frozen=True, kw_only=True):
     """A cited span in its document."""
 
     document_id: str
@@ -50,7 +50,7 @@ class Item(Record, frozen=True, kw_only=True):
     claim: int
     question: str
     text: str
-    spans: tuple[Shown, ...]
+    spans: tuple[ShownSpan, ...]
     answered: str = ""
 
 
@@ -73,7 +73,7 @@ class SampleInfo(Record, frozen=True, kw_only=True):
     judged: int
 
 
-class Agreement(Record, frozen=True, kw_only=True):
+class HumanAgreement(Record, frozen=True, kw_only=True):
     """Cohen's kappa between "VERIFIED" and "supported" (``partly`` is not), weighted back to the sampled
     population; 95 % by bootstrap over answers. ``raw`` is the share of agreement, ``table`` counts by the
     verifier's stratum and people's label. Values are None when nothing was judged."""
@@ -202,7 +202,7 @@ def record_label(kb: KnowledgeBase, sample_id: str, item_id: str, answer: str, *
     kb.audit.note_evaluation({**body, "outcome": answer}, subject=by or kb.caller.user)
 
 
-def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
+def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> HumanAgreement:
     """Agreement over one sample, by default the newest; an item counts with its majority label."""
     _must(kb)
     drawn = samples(kb)
@@ -232,7 +232,7 @@ def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
 
     kappa, raw = compared(cells.values())
     low, high = interval([[tuple(one)] for one in cells.values()], lambda points: compared(points)[0])
-    return Agreement(
+    return HumanAgreement(
         kappa=kappa,
         low=low,
         high=high,
@@ -313,7 +313,7 @@ def _opened(
     return tuple(items)
 
 
-def _spans(kb: KnowledgeBase, claim: Claim) -> tuple[Shown, ...]:
+def _spans(kb: KnowledgeBase, claim: Claim) -> tuple[ShownSpan, ...]:
     found = []
     for citation in claim.citations:
         if citation.start < 0:
@@ -324,7 +324,7 @@ def _spans(kb: KnowledgeBase, claim: Claim) -> tuple[Shown, ...]:
             continue
         start, end = citation.start, citation.end
         found.append(
-            Shown(
+            ShownSpan(
                 document_id=citation.document_id,
                 quote=text[start:end],
                 before=text[max(0, start - AROUND) : start],

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from citewell.core.records import Citation, Claim, Passage, Record, Status
-from citewell.evaluation.judging import ClaimSupport, Observed
+from citewell.evaluation.judging import ClaimSupport, ObservedAnswer
 from citewell.questions.rows import row_forms
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, TableLine, lines_of, passage_evidence
@@ -30,7 +30,7 @@ class _Cited(Record, frozen=True, kw_only=True):
     quotes: tuple[str, ...] = ()
 
 
-def judge(question: str, observed: Observed, verifier: Verifier) -> tuple[ClaimSupport, ...]:
+def judge(question: str, observed: ObservedAnswer, verifier: Verifier) -> tuple[ClaimSupport, ...]:
     """One for each claim of ``observed.stated``."""
     return tuple(_support(question, claim, observed.passages, verifier) for claim in observed.stated)
 

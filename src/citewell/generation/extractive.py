@@ -15,9 +15,9 @@ import msgspec
 
 from citewell.core.config import Gate
 from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
-from citewell.core.prompts.loading import hash_of, load_prompt
+from citewell.core.prompts.loading import hash_prompts, load_prompt
 from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
-from citewell.questions.calculator import Result, calculator
+from citewell.questions.calculator import CalculationResult, calculator
 from citewell.questions.evidence import Answer, find_evidence
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
@@ -56,7 +56,7 @@ class ExtractiveGenerator:
         self.maker = Maker(
             name=" + ".join([NAME, extractor.maker.name, *([check.maker.name] if check else [])]),
             hash=extractor.maker.hash,
-            prompt_hash=hash_of(FRAMES),
+            prompt_hash=hash_prompts(FRAMES),
             threshold=check.least if check else max_no_answer,
             card=extractor.maker.card,
         )
@@ -137,7 +137,7 @@ def _claim(text: str, quotes: tuple[Quote, ...], aspect: str, answers: float | N
     return DraftClaim(text=text, start=0, end=0, quotes=quotes, aspect=aspect, answers=answers)
 
 
-def _result_piece(result: Result) -> _Piece:
+def _result_piece(result: CalculationResult) -> _Piece:
     _, units = _place_of(result.cells[0])
     text = WORKING.fill(what=result.what, working=result.working, result=result.result).rstrip("\n")
     claim = DraftClaim(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from citewell.core.records import Passage
-from citewell.generation.sources import defuse
+from citewell.generation.sources import sanitise_source
 from citewell.verification.claims.phrases import ABSTENTIONS
 
 _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
@@ -20,7 +20,7 @@ _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
 
 def quotable(passage: Passage) -> str:
     """The passage's words as its block shows them, with white space collapsed."""
-    return " ".join(defuse(passage.chunk.content)[0].split())
+    return " ".join(sanitise_source(passage.chunk.content)[0].split())
 
 
 def quote_grammar(passages: Sequence[Passage]) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from citewell.core.records import Quote, Record
 from citewell.core.sentences import line_span, sentence_spans
-from citewell.generation.marked import Evidenced, Written, read_marked
-from citewell.generation.sources import Sources
+from citewell.generation.marked import EvidenceRange, MarkedDraft, read_marked
+from citewell.generation.sources import LabelledSources
 
 _OPEN, _CLOSE = r"[\[\u3010\uff3b]", r"[\]\u3011\uff3d]"
 _EVIDENCE = re.compile(
@@ -40,13 +40,13 @@ class _Found(Record, frozen=True, kw_only=True):
     leads: bool
 
 
-def read_inline(completion: str, sources: Sources) -> Written:
+def read_inline(completion: str, sources: LabelledSources) -> MarkedDraft:
     """Reads prose with evidence markers before or after its sentences."""
     text, found = _taken_out(completion, sources)
     return read_marked(text, _ranges(text, found), sources)
 
 
-def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
+def _taken_out(completion: str, sources: LabelledSources) -> tuple[str, list[_Found]]:
     text, position = "", 0
     found: list[_Found] = []
     while match := _EVIDENCE.search(completion, position):
@@ -67,7 +67,7 @@ def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
     return text + sources.named(completion[position:]), found
 
 
-def _words(match: re.Match[str], label: str, sources: Sources) -> tuple[str, int]:
+def _words(match: re.Match[str], label: str, sources: LabelledSources) -> tuple[str, int]:
     """The quoted words and the end of their marker. A quote may itself contain ``"]``: it extends to the last
     of the next few, before another marker or line, up to which the source contains it."""
     said, start = match.string, match.start("quote")
@@ -82,12 +82,12 @@ def _words(match: re.Match[str], label: str, sources: Sources) -> tuple[str, int
     return (match["quote"] or match["bare"] or "").strip(), match.end()
 
 
-def _ranges(text: str, found: Sequence[_Found]) -> list[Evidenced]:
-    made: list[Evidenced] = []
+def _ranges(text: str, found: Sequence[_Found]) -> list[EvidenceRange]:
+    made: list[EvidenceRange] = []
     for one in found:
         span = (_behind if one.leads else _around)(text, one.at)
         if span is not None:
-            made.append(Evidenced(start=span[0], end=span[1], quotes=(one.quote,)))
+            made.append(EvidenceRange(start=span[0], end=span[1], quotes=(one.quote,)))
     return made
 
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from citewell.core.records import DraftClaim, Kind, Quote, Record
-from citewell.generation.sources import Sources
-from citewell.verification.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
+from citewell.generation.sources import LabelledSources
+from citewell.verification.claims import ParsedAnswer, ParsedClaim, PieceKind, parse_answer, read_markers
 
 _HALF = re.compile(r"[\[\u3010\uff3b][^\]\u3011\uff3d\n]{0,600}$")
 _MISSING = re.compile(r"(?:(?<![ \t])[ \t]+)?\[\s*missing\s*:\s*([^\[\]\n]+)\]", re.IGNORECASE)
@@ -27,7 +27,7 @@ _STRAY = re.compile(
 _LEFT_OUT = {PieceKind.CODE: "code", PieceKind.REFERENCES: "a list of sources"}
 
 
-class Evidenced(Record, frozen=True, kw_only=True):
+class EvidenceRange(Record, frozen=True, kw_only=True):
     """The evidence given for ``[start, end)``. ``stated``: the range is a claim whatever it looks like."""
 
     start: int
@@ -39,7 +39,7 @@ class Evidenced(Record, frozen=True, kw_only=True):
     stated: bool = False
 
 
-class Written(Record, frozen=True, kw_only=True):
+class MarkedDraft(Record, frozen=True, kw_only=True):
     """``claims`` lie in ``text``; ``abstains``: a sentence says that the sources do not answer."""
 
     text: str
@@ -50,8 +50,8 @@ class Written(Record, frozen=True, kw_only=True):
 
 
 def read_marked(
-    text: str, ranges: Sequence[Evidenced], sources: Sources, *, missing: Sequence[str] = ()
-) -> Written:
+    text: str, ranges: Sequence[EvidenceRange], sources: LabelledSources, *, missing: Sequence[str] = ()
+) -> MarkedDraft:
     """The claims of ``text``, each with the quotes of the ranges it overlaps and of its own markers."""
     notes: list[str] = []
     found = [match[1].strip() for match in _MISSING.finditer(text)]
@@ -75,7 +75,7 @@ def read_marked(
     return _without_markers(text, parsed, claims, (*missing, *found), notes, sources)
 
 
-def _listed(text: str, parsed: Parsed) -> list[tuple[int, int]]:
+def _listed(text: str, parsed: ParsedAnswer) -> list[tuple[int, int]]:
     """Lists of sources, with their markers, up to the line of what follows: they support no claim."""
     found: list[tuple[int, int]] = []
     start = -1
@@ -88,7 +88,9 @@ def _listed(text: str, parsed: Parsed) -> list[tuple[int, int]]:
     return [*found, (start, len(text))] if start >= 0 else found
 
 
-def _claims(parsed: Parsed, ranges: Sequence[Evidenced], sources: Sources) -> list[DraftClaim]:
+def _claims(
+    parsed: ParsedAnswer, ranges: Sequence[EvidenceRange], sources: LabelledSources
+) -> list[DraftClaim]:
     claims = [_claim(claim, ranges, sources) for claim in parsed.claims]
     silent = [piece for piece in parsed.pieces if piece.kind is PieceKind.ABSTENTION]
     for own in ranges:
@@ -104,7 +106,7 @@ def _claims(parsed: Parsed, ranges: Sequence[Evidenced], sources: Sources) -> li
     return sorted(claims, key=lambda claim: (claim.start, claim.end))
 
 
-def _claim(claim: ParsedClaim, ranges: Sequence[Evidenced], sources: Sources) -> DraftClaim:
+def _claim(claim: ParsedClaim, ranges: Sequence[EvidenceRange], sources: LabelledSources) -> DraftClaim:
     mine = [own for own in ranges if own.start < claim.end and claim.start < own.end]
     labelled = tuple(Quote(source=sources.resolve(label)) for label in claim.labels)
     quotes = tuple(dict.fromkeys(quote for own in mine for quote in own.quotes))
@@ -128,12 +130,12 @@ def _claim(claim: ParsedClaim, ranges: Sequence[Evidenced], sources: Sources) ->
 
 def _without_markers(
     text: str,
-    parsed: Parsed,
+    parsed: ParsedAnswer,
     claims: Sequence[DraftClaim],
     missing: Sequence[str],
     notes: list[str],
-    sources: Sources,
-) -> Written:
+    sources: LabelledSources,
+) -> MarkedDraft:
     """Removes markers and maps offsets from the text as written to the text as shown."""
     marked = read_markers(text, _ids(sources))
     offsets = marked.offsets
@@ -155,7 +157,7 @@ def _without_markers(
         replace(claim, start=max(0, a - lead), end=min(len(final), max(0, b - lead))) for claim, a, b in moved
     )
     partly = said if claims else ()
-    return Written(
+    return MarkedDraft(
         text=final,
         claims=placed,
         missing=tuple(dict.fromkeys((*(sources.named(m) for m in missing), *partly))),
@@ -164,7 +166,7 @@ def _without_markers(
     )
 
 
-def _strays(text: str, sources: Sources) -> list[tuple[int, int]]:
+def _strays(text: str, sources: LabelledSources) -> list[tuple[int, int]]:
     """Fragments of source markers that form no complete marker."""
     read = [(marker.start, marker.end) for marker in read_markers(text, _ids(sources)).markers]
     return [
@@ -175,8 +177,8 @@ def _strays(text: str, sources: Sources) -> list[tuple[int, int]]:
 
 
 def _cut(
-    text: str, ranges: Sequence[Evidenced], cuts: Sequence[tuple[int, int]]
-) -> tuple[str, list[Evidenced]]:
+    text: str, ranges: Sequence[EvidenceRange], cuts: Sequence[tuple[int, int]]
+) -> tuple[str, list[EvidenceRange]]:
     """``text`` without ``cuts``, with the ranges adjusted."""
     kept = list(ranges)
     for start, end in sorted(cuts, reverse=True):
@@ -201,6 +203,6 @@ def _marks(text: str) -> bool:
     ) or inner[0].isdigit()  # fmt: skip
 
 
-def _ids(sources: Sources) -> list[str]:
+def _ids(sources: LabelledSources) -> list[str]:
     ids = [passage.chunk.document_id for passage in sources.passages]
     return list(dict.fromkeys([*ids, *(passage.chunk.chunk_id for passage in sources.passages)]))

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from citewell.core.ports import Pointer, Segment
 from citewell.core.records import Quote
-from citewell.generation.marked import Evidenced, Written, read_marked
-from citewell.generation.sources import Sources
+from citewell.generation.marked import EvidenceRange, MarkedDraft, read_marked
+from citewell.generation.sources import LabelledSources
 
 
-def read_native(segments: Sequence[Segment], sources: Sources) -> Written:
+def read_native(segments: Sequence[Segment], sources: LabelledSources) -> MarkedDraft:
     """Each segment's pointers support its words."""
     text, ranges = "", []
     for segment in segments:
@@ -25,11 +25,11 @@ def read_native(segments: Sequence[Segment], sources: Sources) -> Written:
         words = text[start:]
         lead, tail = len(words) - len(words.lstrip()), len(words) - len(words.rstrip())
         if quotes and words.strip():
-            ranges.append(Evidenced(start=start + lead, end=len(text) - tail, quotes=quotes))
+            ranges.append(EvidenceRange(start=start + lead, end=len(text) - tail, quotes=quotes))
     return read_marked(text, ranges, sources)
 
 
-def _quote(pointer: Pointer, sources: Sources) -> Quote:
+def _quote(pointer: Pointer, sources: LabelledSources) -> Quote:
     if not 0 <= pointer.source < len(sources.passages):
         return Quote(source=sources.resolve(f"document index {pointer.source} (from 0)"), text=pointer.text)
     lead = len(pointer.text) - len(pointer.text.lstrip())

@@ -10,7 +10,7 @@ from citewell.core.config import Writer
 from citewell.core.ports import Form, GenerationRequest, Prompted
 from citewell.core.prompts.loading import Prompt, load_prompt
 from citewell.generation.grammar import GRAMMARS
-from citewell.generation.sources import BLOCK, Sources, defuse
+from citewell.generation.sources import BLOCK, LabelledSources, sanitise_source
 from citewell.generation.structured import SCHEMA
 from citewell.verification.claims.phrases import ABSTENTIONS
 
@@ -34,7 +34,9 @@ EXAMPLES: dict[Form, Prompt] = {
 }
 
 
-def prompt_for(request: GenerationRequest, sources: Sources, form: Form, settings: Writer) -> Prompted:
+def prompt_for(
+    request: GenerationRequest, sources: LabelledSources, form: Form, settings: Writer
+) -> Prompted:
     """Seed 0 uses the temperature of the shown draft, other seeds that of sampling."""
     example = EXAMPLES.get(form) if settings.example else None
     parts = [RULES.fill(abstention=ABSTENTIONS[0]), FORMS[form].fill()]
@@ -65,11 +67,12 @@ def prompt_for(request: GenerationRequest, sources: Sources, form: Form, setting
     )
 
 
-def _requoted(request: GenerationRequest, sources: Sources) -> str:
+def _requoted(request: GenerationRequest, sources: LabelledSources) -> str:
     """Each statement with the words that support it, under the label of their source in the prompt."""
     labels = {passage.chunk.chunk_id: f"SOURCE_{n}" for n, passage in enumerate(sources.passages, 1)}
     return "\n".join(
-        f'- {one.claim}\n  {labels[one.quote.source]}: "{defuse(" ".join(one.quote.text.split()))[0]}"'
+        f"- {one.claim}\n  {labels[one.quote.source]}: "
+        f'"{sanitise_source(" ".join(one.quote.text.split()))[0]}"'
         for one in request.requote
         if one.quote.source in labels
     )

@@ -41,7 +41,7 @@ _INLINE_LABEL = re.compile(
 )
 
 
-class Sources:
+class LabelledSources:
     """At most ``most`` passages, labelled SOURCE_1 and so on, in order."""
 
     def __init__(self, passages: Sequence[Passage], most: int = 8) -> None:
@@ -50,7 +50,7 @@ class Sources:
         self.notes: list[str] = []
         if self.left_out > 0:
             self.notes.append(f"{self.left_out} passages did not fit into {len(self.passages)} source blocks")
-        shown = [defuse(passage.chunk.content) for passage in self.passages]
+        shown = [sanitise_source(passage.chunk.content) for passage in self.passages]
         self._shown = [text for text, _ in shown]
         told = zip(self.passages, shown, strict=True)
         self.notes += [f"{p.chunk.document_id}: {changed}" for p, (_, changed) in told if changed]
@@ -152,7 +152,7 @@ class Sources:
         return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def defuse(text: str) -> tuple[str, str]:
+def sanitise_source(text: str) -> tuple[str, str]:
     """``text`` made safe for a block, and a description of the changes ("" for none)."""
     told = []
     seen = _INVISIBLE.sub("", text)
@@ -190,4 +190,4 @@ def _title(passage: Passage) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(defuse(text)[0].split())[:_LONGEST_TITLE]
+    return " ".join(sanitise_source(text)[0].split())[:_LONGEST_TITLE]

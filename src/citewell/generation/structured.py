@@ -14,9 +14,14 @@ from typing import Any
 import msgspec
 
 from citewell.core.records import Kind
-from citewell.generation.marked import Evidenced, Written, read_marked
-from citewell.generation.sources import Sources
-from citewell.verification.claims.structured import Stated, is_structured, spaced, stated_in
+from citewell.generation.marked import EvidenceRange, MarkedDraft, read_marked
+from citewell.generation.sources import LabelledSources
+from citewell.verification.claims.structured import (
+    StructuredClaim,
+    claim_separator,
+    is_structured,
+    parse_claim,
+)
 
 _EVIDENCE = {
     "type": "object",
@@ -54,8 +59,8 @@ PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact
 
 
 def read_structured(
-    completion: str, sources: Sources, aspects: Sequence[str], *, whole: bool = True
-) -> Written | None:
+    completion: str, sources: LabelledSources, aspects: Sequence[str], *, whole: bool = True
+) -> MarkedDraft | None:
     """None if it contains no such object: then it is prose. ``whole`` is False for a partial completion."""
     begin = _begin(completion)
     if begin is None:
@@ -66,10 +71,10 @@ def read_structured(
     notes = [f"words before the object were left out: “{before[:80]}”"] if before else []
     notes += [f"words after the object were left out: “{behind[:80]}”"] if behind else []
     unread = False
-    stated: list[Stated] = []
+    stated: list[StructuredClaim] = []
     for raw in _members(text, "claims"):
         try:
-            stated.append(stated_in(raw))
+            stated.append(parse_claim(raw))
         except (msgspec.DecodeError, RecursionError) as error:
             unread = True
             notes.append(f"a claim does not fit the schema and was left out: {error}")
@@ -89,12 +94,12 @@ def read_structured(
         said = " ".join(sources.named(one.claim).split())
         if not said:
             continue
-        body += spaced(body)
+        body += claim_separator(body)
         start = len(body)
         body += said
         quotes = tuple(sources.quoted(evidence.source, evidence.quote) for evidence in one.evidence)
         ranges.append(
-            Evidenced(
+            EvidenceRange(
                 start=start, end=len(body), quotes=quotes, stated=True, reasoning=one.reasoning,
                 kind=Kind.INFERENCE if one.inference else Kind.CITED,
                 aspect=aspects[one.part - 1] if 1 <= one.part <= len(aspects) else "",

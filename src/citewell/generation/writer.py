@@ -16,15 +16,15 @@ from citewell.core.config import Writer
 from citewell.core.errors import ConfigError, FormRefusedError, GeneratorError
 from citewell.core.metering import wrote
 from citewell.core.ports import Completion, Form, GenerationRequest, LanguageModel
-from citewell.core.prompts.loading import hash_of
+from citewell.core.prompts.loading import hash_prompts
 from citewell.core.records import Draft, Maker
 from citewell.core.sentences import sentence_spans
 from citewell.generation.grammar import GRAMMARS
 from citewell.generation.inline import read_inline
-from citewell.generation.marked import Written
+from citewell.generation.marked import MarkedDraft
 from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_files, prompt_for
-from citewell.generation.sources import MOST_SOURCES, Sources
+from citewell.generation.sources import MOST_SOURCES, LabelledSources
 from citewell.generation.structured import read_structured
 from citewell.questions.naming import usable
 from citewell.verification.claims.structured import is_structured
@@ -58,12 +58,12 @@ class LanguageModelWriter:
         """Raises GeneratorError if there is no passage or the model gives no answer at all."""
         return self._write(request, None)
 
-    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
-        """``hear`` gets each longer draft, made of complete claims only: never a half-written marker."""
-        return self._write(request, hear)
+    def stream(self, request: GenerationRequest, emit: Callable[[Draft], None]) -> Draft:
+        """``emit`` gets each longer draft, made of complete claims only: never a half-written marker."""
+        return self._write(request, emit)
 
-    def _write(self, request: GenerationRequest, hear: Callable[[Draft], None] | None) -> Draft:
-        sources = Sources(usable(request.passages), self._settings.max_sources)
+    def _write(self, request: GenerationRequest, emit: Callable[[Draft], None] | None) -> Draft:
+        sources = LabelledSources(usable(request.passages), self._settings.max_sources)
         if not sources.passages:
             raise GeneratorError("there is no passage to write from")
         notes: list[str] = []
@@ -72,7 +72,7 @@ class LanguageModelWriter:
                 notes.append(f"the server took no {form.value} before")
                 continue
             prompted = prompt_for(request, sources, form, self._settings)
-            listener = _Listener(self, form, request, sources, hear) if hear else None
+            listener = _Listener(self, form, request, sources, emit) if emit else None
             try:
                 said = self._model.complete(prompted, listener)
             except FormRefusedError as error:
@@ -86,7 +86,12 @@ class LanguageModelWriter:
         )
 
     def _draft(
-        self, said: Completion, form: Form, request: GenerationRequest, sources: Sources, notes: list[str]
+        self,
+        said: Completion,
+        form: Form,
+        request: GenerationRequest,
+        sources: LabelledSources,
+        notes: list[str],
     ) -> Draft:
         written, told = self.read(said, form, request, sources)
         notes = [f"{form.value} form", *notes, *sources.notes, *said.notes, *told, *written.notes]
@@ -115,10 +120,10 @@ class LanguageModelWriter:
         said: Completion,
         form: Form,
         request: GenerationRequest,
-        sources: Sources,
+        sources: LabelledSources,
         *,
         whole: bool = True,
-    ) -> tuple[Written, list[str]]:
+    ) -> tuple[MarkedDraft, list[str]]:
         """Parses the completion by its form; prose is the inline form, whatever was asked for."""
         if form is Form.NATIVE:
             return read_native(said.segments, sources), []
@@ -133,7 +138,7 @@ class LanguageModelWriter:
 
     def _maker(self, form: Form) -> Maker:
         files = prompt_files(form, self._settings)
-        return msgspec.structs.replace(self._model.maker, prompt_hash=hash_of(files))
+        return msgspec.structs.replace(self._model.maker, prompt_hash=hash_prompts(files))
 
 
 class _Listener:
@@ -144,11 +149,11 @@ class _Listener:
         writer: LanguageModelWriter,
         form: Form,
         request: GenerationRequest,
-        sources: Sources,
-        hear: Callable[[Draft], None],
+        sources: LabelledSources,
+        emit: Callable[[Draft], None],
     ) -> None:
         self._writer, self._form, self._request, self._sources = writer, form, request, sources
-        self._hear, self._length, self._claims = hear, 0, 0
+        self._emit, self._length, self._claims = emit, 0, 0
 
     def __call__(self, said: Completion) -> None:
         wrote(said.served)
@@ -162,7 +167,7 @@ class _Listener:
         written, _ = self._writer.read(whole_so_far, self._form, self._request, self._sources, whole=False)
         if len(written.claims) != self._claims:
             self._claims = len(written.claims)
-            self._hear(
+            self._emit(
                 Draft(text=written.text, raw=said.text, claims=written.claims, maker=self._writer.maker)
             )
 

@@ -28,7 +28,7 @@ def metadata(passage: Passage) -> dict[str, Any]:
     }
 
 
-def text_of(document: Any) -> str:
+def framework_text(document: Any) -> str:
     """The text of a string, or of a document or node of LangChain, LlamaIndex or Haystack."""
     if isinstance(document, str):
         return document
@@ -42,7 +42,7 @@ def text_of(document: Any) -> str:
 def checked(answer: str, documents: Iterable[Any], question: str = "", **options: Any) -> VerifyReport:
     """The documents are sources 1, 2, ... in order, cited as ``[1]`` in an answer; ``options`` as for
     :func:`citewell.answering.verifying.verify`."""
-    return verify(answer, [text_of(document) for document in documents], question or None, **options)
+    return verify(answer, [framework_text(document) for document in documents], question or None, **options)
 
 
 def reasons(report: VerifyReport) -> str:

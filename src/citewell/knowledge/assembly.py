@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from citewell.retrieval import Retriever
     from citewell.retrieval.retriever import Readable
     from citewell.verification.checking import Checker
-    from citewell.verification.confidence.cards import Card, CardState, Corpus, Today
+    from citewell.verification.confidence.cards import Card, CardState, Corpus, CurrentSetup
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
@@ -254,10 +254,10 @@ class Assembly:
 
     def retriever_on(self, index: Readable) -> Retriever:
         """A retriever over one version of the index, or always the newest."""
-        from citewell.documents.agreement import Agreement
+        from citewell.documents.agreement import IndexChecker
         from citewell.retrieval import Retriever
 
-        agreed = Agreement(self.evidence, self.config.chunking)
+        agreed = IndexChecker(self.evidence, self.config.chunking)
         # A replay on an older version applies the access lists of that time.
         hold = agreed.hold if index is self.index else lambda chunks, _: agreed.hold(chunks)
         return Retriever(index, self.ranker, self.config.retrieval, hold)
@@ -277,11 +277,11 @@ class Assembly:
     def in_force(self) -> InForce:
         """Which statements the documents declare superseded."""
         from citewell.answering.force import InForce
-        from citewell.documents.supersession import speaks_for, superseded
+        from citewell.documents.supersession import find_superseded, speaks_for
 
         evidence = self.evidence
         return InForce(
-            superseded=lambda documents: superseded(evidence, documents),
+            superseded=lambda documents: find_superseded(evidence, documents),
             counts=speaks_for(evidence, self.config.sources.rank),
             access=evidence.access,
             text=lambda version, document_id: evidence.get(version, document_id).text,
@@ -390,7 +390,7 @@ class Assembly:
     def card_state(self, *, verdicts: bool = False) -> CardState:
         """The calibration card in use, and whether it still matches what is in use. With ``verdicts``, checks
         only what a verdict depends on, without opening the index or the writer."""
-        from citewell.verification.confidence.cards import NO_CARD, of_verdicts, state_of
+        from citewell.verification.confidence.cards import NO_CARD, check_card, of_verdicts
 
         if self.card is None:
             return NO_CARD
@@ -398,17 +398,17 @@ class Assembly:
         at = _VERDICTS if verdicts else self.index.version() if looked.corpus is not None else ""
         if at not in self._card_states:
             today = self.today(looked.makers, corpus=looked.corpus is not None)
-            found = state_of(looked, self.config.confidence.card, today)
+            found = check_card(looked, self.config.confidence.card, today)
             # Only the newest index version is ever asked for, so older states are dropped.
             kept = {name: state for name, state in self._card_states.items() if name == _VERDICTS}
             self._card_states = kept | {at: msgspec.structs.replace(found, card=self.card.hash)}
         return self._card_states[at]
 
-    def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> Today:
+    def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> CurrentSetup:
         """What a calibration card made now would depend on: ``makers``, prompts, settings and documents."""
-        from citewell.verification.confidence.cards import Today, conduct_of
+        from citewell.verification.confidence.cards import CurrentSetup, conduct_of
 
-        return Today(
+        return CurrentSetup(
             makers={
                 role: self.support_maker if role == "verifier" else getattr(self, role).maker
                 for role in makers

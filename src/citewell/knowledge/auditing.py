@@ -27,13 +27,13 @@ from citewell.core.clock import stamp
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Trace
-from citewell.documents.evidence.catalogue import absent
+from citewell.documents.evidence.catalogue import missing_version
 from citewell.knowledge.revisiting.rechecking import (
+    CurrentCitation,
     Notice,
     Recheck,
     Resolution,
     Revisiting,
-    Today,
     notice_of,
     readers_of,
     seal_notice,
@@ -132,8 +132,8 @@ class Auditing:
                 yield entry, msgspec.json.decode(entry.body)
 
     def signals(self, since: str = "") -> Iterator[tuple[str, str]]:
-        """(request, signal) of the feedback since that time (formatted as by ``clock.written``) on answers
-        that the caller may see."""
+        """(request, signal) of the feedback since that time (formatted as by ``clock.format_time``) on
+        answers that the caller may see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.FEEDBACK):
             if entry.body is not None and entry.timestamp >= since:
@@ -216,13 +216,13 @@ class Auditing:
                 self._parts.log.note(EntryKind.RECHECK, body)
             yield found
 
-    def resolve(self, citations: Sequence[Citation]) -> tuple[Today, ...]:
+    def resolve(self, citations: Sequence[Citation]) -> tuple[CurrentCitation, ...]:
         """Resolves located citations against today's documents, in order, without judging claims or reading
         records. Raises EvidenceError for a document that the caller may not see or that does not exist."""
         revisiting = self._revisiting()
         for citation in citations:
             if not self.visibility.documents([citation.document_id]):
-                raise absent(citation.document_version, citation.document_id)
+                raise missing_version(citation.document_version, citation.document_id)
         return tuple(revisiting.today(citation) for citation in citations)
 
     def recall(self, document_id: str, *, reason: str = "", reader: str = "") -> Iterator[Notice]:

@@ -18,7 +18,7 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.supersession import given_of, misstated, superseded
+from citewell.documents.supersession import declared_replacements, find_superseded, stale_statements
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -43,7 +43,7 @@ class Head(Record, frozen=True, kw_only=True):
     vectors: str = ""
 
 
-def head_of(entry: CatalogueEntry, vectors: str = "") -> Head:
+def catalogue_head(entry: CatalogueEntry, vectors: str = "") -> Head:
     return Head(
         document_id=entry.document_id,
         version=entry.version,
@@ -54,7 +54,7 @@ def head_of(entry: CatalogueEntry, vectors: str = "") -> Head:
     )
 
 
-class Sealed:
+class SealedCatalogue:
     """What a log's entries say about documents; ``heads`` includes the latest entry for each."""
 
     def __init__(self, log: Log) -> None:
@@ -99,7 +99,7 @@ def _known(acl: list[str]) -> tuple[str, ...] | None:
 
 def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list[str]]:
     """(findings, harmless notes). Raises LogError, EvidenceError."""
-    sealed = Sealed(log)
+    sealed = SealedCatalogue(log)
     told: dict[int, list[str]] = {}
     for seq, text in (
         *_heads(sealed, evidence),
@@ -116,8 +116,8 @@ def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list
     return findings, notes
 
 
-def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
-    held = {entry.document_id: head_of(entry) for entry in evidence.catalogue()}
+def _heads(sealed: SealedCatalogue, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+    held = {entry.document_id: catalogue_head(entry) for entry in evidence.catalogue()}
     for document_id, head in held.items():
         if (document_id, head.version) not in sealed.versions:
             yield 0, f"{document_id} is in the catalogue, but no ingest entry has its version"
@@ -140,7 +140,7 @@ _WORDS = {
 }
 
 
-def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+def _versions(sealed: SealedCatalogue, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
     for stored in evidence.inspect():
         key = (stored.document_id, stored.version)
         seq, digest = sealed.versions.get(key, (0, ""))
@@ -152,9 +152,9 @@ def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, s
             yield seq, f"{stored.document_id}: its stored metadata (title, date, tables) was changed"
 
 
-def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+def _superseded(sealed: SealedCatalogue, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
     seq, told = sealed.supersessions
-    if canonical_json([plain(one) for one in superseded(evidence)]) != canonical_json(told):
+    if canonical_json([plain(one) for one in find_superseded(evidence)]) != canonical_json(told):
         yield seq, "the stored supersessions were changed after they were sealed"
     pairs = pairs_of(evidence)
     for newer, older in sorted(pairs - sealed.given.keys()):
@@ -164,7 +164,7 @@ def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int,
             sealed.given[newer, older],
             f"{newer} was said to supersede {older}, but is not paired with it any more",
         )
-    for name, version in misstated(evidence):
+    for name, version in stale_statements(evidence):
         # Documents whose own record changed are already reported.
         if sealed.versions.get((name, version), (0, ""))[1] == evidence.record_hash(version, name):
             yield 0, f"{name}: what is kept of its statements is not what it says"
@@ -172,7 +172,7 @@ def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int,
 
 def pairs_of(evidence: SqliteEvidence) -> set[tuple[str, str]]:
     """(newer, older) pairs declared by people."""
-    return {(newer, older) for newer, all_ in given_of(evidence).items() for older in all_}
+    return {(newer, older) for newer, all_ in declared_replacements(evidence).items() for older in all_}
 
 
 def _shown(value: object) -> str:

@@ -15,7 +15,7 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Trace
 from citewell.knowledge.feedback.signals import flags_of
-from citewell.knowledge.sealing import MADE, REVOKED, Key, rights_of
+from citewell.knowledge.sealing import MADE, REVOKED, KeyInfo, rights_of
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -127,7 +127,7 @@ def _otherwise(trace: Trace, record: AuditRecord) -> Iterator[str]:
         yield "retrieved_chunks"
 
 
-def key_differences(log: Log, keys: Iterable[Key]) -> Iterator[Finding]:
+def key_differences(log: Log, keys: Iterable[KeyInfo]) -> Iterator[Finding]:
     """Raises LogError."""
     made: dict[str, tuple[int, dict[str, Any]]] = {}
     revoked: dict[str, int] = {}

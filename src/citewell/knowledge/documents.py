@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
 
 
-def refuse(paths: Sequence[object], document_id: object) -> None:
+def validate_sources(paths: Sequence[object], document_id: object) -> None:
     """Raises UsageError for an invalid path or document id."""
     if not paths:
         raise UsageError("nothing to ingest", hint="name at least one file or folder")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 
 if TYPE_CHECKING:
     from citewell.audit.erasure import Forget
@@ -30,7 +30,7 @@ write."""
 
 def forget_unsealed(traces: Traces, log: Log, now: datetime) -> None:
     """Overwrites traces that have no log entry and are over ten minutes old."""
-    if lacking := log.lacking(traces.before(written(now - _ON_ITS_WAY))):
+    if lacking := log.lacking(traces.before(format_time(now - _ON_ITS_WAY))):
         traces.forget(lacking)
 
 

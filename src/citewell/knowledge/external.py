@@ -30,7 +30,7 @@ from citewell.questions.parsing import MAX_QUESTION
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
     from citewell.knowledge.assembly import Assembly
-    from citewell.vendors.reading import Answered
+    from citewell.vendors.reading import VendorAnswer
 
 FAILURES = {
     Status.CONTRADICTED: "hallucination_detected",
@@ -42,7 +42,7 @@ FAILURES = {
 _NOT_OURS = Measure(value=None, n=0, note="another system's: not measured")
 
 
-class Outcome(Record, frozen=True, kw_only=True):
+class ExternalOutcome(Record, frozen=True, kw_only=True):
     """The result of a check. ``unchecked`` says why there was none; ``shown`` is the text passed on, "" for
     none."""
 
@@ -57,7 +57,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def check(parts: Assembly, answered: Answered, request_id: str) -> Outcome:
+def check(parts: Assembly, answered: VendorAnswer, request_id: str) -> ExternalOutcome:
     """Checks ``answered`` and stores nothing. Raises as :func:`citewell.answering.verifying.verify` does."""
     from citewell.answering.verifying import verify
 
@@ -82,7 +82,7 @@ def check(parts: Assembly, answered: Answered, request_id: str) -> Outcome:
         card=parts.card_state(verdicts=True),
         citations=answered.citations,
     )
-    return Outcome(
+    return ExternalOutcome(
         request_id=request_id,
         status=report.status,
         unchecked="" if report.claims else "the answer makes no claim",
@@ -94,12 +94,18 @@ def check(parts: Assembly, answered: Answered, request_id: str) -> Outcome:
     )
 
 
-def unchecked(request_id: str, reason: str, notes: tuple[str, ...] = ()) -> Outcome:
-    return Outcome(request_id=request_id, status=Status.UNCHECKED, unchecked=reason, notes=notes)
+def unchecked(request_id: str, reason: str, notes: tuple[str, ...] = ()) -> ExternalOutcome:
+    return ExternalOutcome(request_id=request_id, status=Status.UNCHECKED, unchecked=reason, notes=notes)
 
 
 def seal(
-    parts: Assembly, answered: Answered, outcome: Outcome, *, user: str, model: str, about: dict[str, Any]
+    parts: Assembly,
+    answered: VendorAnswer,
+    outcome: ExternalOutcome,
+    *,
+    user: str,
+    model: str,
+    about: dict[str, Any],
 ) -> None:
     """Stores the sources, then the record under ``outcome.request_id``, durably, then its trace. ``about``
     says how the answer was passed on. Raises LogError, EvidenceError."""
@@ -143,7 +149,7 @@ def _of_record(claim: Claim, name: str) -> Claim:
     return msgspec.structs.replace(claim, citations=citations)
 
 
-def _confidence(parts: Assembly, outcome: Outcome) -> ConfidenceReport:
+def _confidence(parts: Assembly, outcome: ExternalOutcome) -> ConfidenceReport:
     """The decision is never ANSWER, as completeness was not measured."""
     known = [claim.verdict.support for claim in outcome.claims if claim.verdict.support is not None]
     maker = parts.entailer.maker.name if outcome.claims else ""

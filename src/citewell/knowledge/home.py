@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.core.access import OWNER, Caller, Role, texts
+from citewell.core.access import OWNER, Caller, Role, string_tuple
 from citewell.core.config import Config
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.files import make_folder
 from citewell.core.metering import Meter, metered
 from citewell.core.records import Answer, AuditRecord, Document, Passage, Supersession, Trace
 from citewell.knowledge.assembly import Assembly
-from citewell.knowledge.feedback.signals import USER, standing
+from citewell.knowledge.feedback.signals import USER, current_signals
 from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.reviewing import Reviewing
     from citewell.knowledge.visibility import Visibility
     from citewell.retrieval import Filters
-    from citewell.verification.confidence.cards import CardState, Today
+    from citewell.verification.confidence.cards import CardState, CurrentSetup
 
 
 class KnowledgeBase:
@@ -106,12 +106,12 @@ class KnowledgeBase:
         invalid path or id, or while another ingest is writing; AccessError when the caller may not ingest or
         could not see the result; AbandonedError once ``gone`` returns why nobody is waiting any more.
         """
-        from citewell.knowledge.documents import ingest, refuse
+        from citewell.knowledge.documents import ingest, validate_sources
 
         self.caller.must(Role.CURATOR, to="change documents")
-        acl, tags = texts("acl", acl), texts("tags", tags)
+        acl, tags = string_tuple("acl", acl), string_tuple("tags", tags)
         self.caller.must_see(acl)
-        refuse(paths, document_id)
+        validate_sources(paths, document_id)
         make_folder(self.home)
         self._parts.seal_configuration()
         return ingest(
@@ -144,17 +144,17 @@ class KnowledgeBase:
     def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
         """The ids, if the caller may see each document. Raises EvidenceError, the same for a hidden document
         as for a missing one."""
-        for document_id in texts("supersedes", document_ids):
+        for document_id in string_tuple("supersedes", document_ids):
             self.document(document_id)
         return tuple(document_ids)
 
     def superseded(self, document_id: str) -> tuple[Supersession, ...]:
         """Parts of this document not in force in the past, now or in the future, according to documents that
         the caller may see."""
-        from citewell.documents.supersession import superseded
+        from citewell.documents.supersession import find_superseded
 
         seen = self.visibility.document
-        found = superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
+        found = find_superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
         return tuple(one for one in found if not one.by or seen(one.by))
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
@@ -163,9 +163,9 @@ class KnowledgeBase:
         The last event is ``done`` with the Answer; errors are raised as in :meth:`ask`. A listener who leaves
         does not stop the request: it is answered and sealed.
         """
-        from citewell.answering.streaming import told_by
+        from citewell.answering.streaming import stream_events
 
-        for event in told_by(lambda tell: self.ask(question, **options, tell=tell)):
+        for event in stream_events(lambda tell: self.ask(question, **options, tell=tell)):
             given = event.answer and self._with_receipt(event.answer)
             yield msgspec.structs.replace(event, answer=given)
 
@@ -201,7 +201,7 @@ class KnowledgeBase:
         LogError when the record could not be sealed, and whatever a stage raised, including AbandonedError,
         after sealing the failure.
         """
-        from citewell.answering.journal import Ask, refuse
+        from citewell.answering.journal import Ask, validate_question
 
         ask = Ask(
             question=question,
@@ -214,7 +214,7 @@ class KnowledgeBase:
             request_id=request_id,
             as_of=as_of,
         )
-        refuse(ask)
+        validate_question(ask)
         self._parts.seal_configuration()
         answer = self._pass_for(ask).ask(ask, tell, gone)
         if ask.session_id:
@@ -240,10 +240,10 @@ class KnowledgeBase:
 
         ``groups`` as in :meth:`ask`. Raises UsageError for an unusable query or option.
         """
-        from citewell.answering.journal import Ask, refuse
+        from citewell.answering.journal import Ask, validate_question
 
         filters = self._filters(groups, document, since, tag)
-        refuse(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
+        validate_question(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
 
     def documents(self) -> list[CatalogueEntry]:
@@ -252,11 +252,11 @@ class KnowledgeBase:
 
     def document(self, document_id: str, version: str = "") -> Document:
         """One version, by default the newest. Raises EvidenceError when it does not exist."""
-        from citewell.documents.evidence.catalogue import absent
+        from citewell.documents.evidence.catalogue import missing_version
 
         evidence, seen = self._there.evidence, self.visibility.document(document_id)
         if version and not seen:
-            raise absent(version, document_id)
+            raise missing_version(version, document_id)
         if version:
             return evidence.get(version, document_id)
         document = evidence.latest(document_id) if seen else None
@@ -293,7 +293,7 @@ class KnowledgeBase:
 
         self.caller.must(Role.CURATOR, to="share a document")
         self.document(document_id)
-        acl = texts("acl", acl)
+        acl = string_tuple("acl", acl)
         self.caller.must_see(acl)
         share(self._parts, document_id, acl, user=self.caller.name(user))
 
@@ -321,7 +321,7 @@ class KnowledgeBase:
 
     def said_of(self, request_id: str) -> tuple[Feedback, ...]:
         """The caller's own current feedback on an answer, oldest first."""
-        said = standing(self._there.feedback.of(request_id))
+        said = current_signals(self._there.feedback.of(request_id))
         return tuple(one for one in said if one.found_by == USER and one.user == self.caller.user)
 
     def trace(self, session_id: str) -> list[Trace]:
@@ -397,7 +397,7 @@ class KnowledgeBase:
         """The calibration card in use, and whether it still matches what is in use."""
         return self._there.card_state()
 
-    def today(self) -> Today:
+    def today(self) -> CurrentSetup:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
         self.caller.must(Role.ADMIN, to="see which models are in use")
         return self._there.today()
@@ -410,10 +410,10 @@ class KnowledgeBase:
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that :meth:`ask` would seal; nothing is sealed, traced or escalated."""
-        from citewell.answering.journal import Ask, refuse
+        from citewell.answering.journal import Ask, validate_question
 
         ask = Ask(question=question, filters=self._filters(groups))
-        refuse(ask)
+        validate_question(ask)
         return self._parts.answering.rehearse(ask)
 
     @property

@@ -21,14 +21,14 @@ from citewell.core.environment import environment
 from citewell.core.errors import AbandonedError, CitewellError, IndexMismatchError, LogError, ModelError
 from citewell.knowledge import consistency
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
-from citewell.knowledge.catalogue import CATALOGUE, Sealed, differences, ingest_under_way
-from citewell.knowledge.sealing import Key, prompt_hashes, seal_key
+from citewell.knowledge.catalogue import CATALOGUE, SealedCatalogue, differences, ingest_under_way
+from citewell.knowledge.sealing import KeyInfo, prompt_hashes, seal_key
 from citewell.knowledge.visibility import Visibility
 
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log
     from citewell.audit.keys import FolderKeys
-    from citewell.audit.log import Growth, Proof
+    from citewell.audit.log import Growth, InclusionProof
     from citewell.audit.witnesses import Publication
 
 _SOUND = ("evidence", "prompt", "signature", "subject")
@@ -46,7 +46,7 @@ class LogKeeping:
         self._parts, self._caller = parts, caller
 
     def check(
-        self, *, outside: Sequence[str] = (), key: str = "", api_keys: Sequence[Key] | None = None
+        self, *, outside: Sequence[str] = (), key: str = "", api_keys: Sequence[KeyInfo] | None = None
     ) -> CheckReport:
         """Recomputes the log and compares it with the stored evidence and this release's prompt files.
 
@@ -90,7 +90,7 @@ class LogKeeping:
         publisher = self._parts.publisher
         return publisher.publish() if publisher is not None else ()
 
-    def prove(self, request_id: str) -> Proof:
+    def prove(self, request_id: str) -> InclusionProof:
         """Inclusion proof of a request's entry in the tree of the newest checkpoint. Raises UsageError."""
         self._parts.must_be_there()
         log = self._parts.log
@@ -126,7 +126,7 @@ class LogKeeping:
         """The public keys, one per line, oldest first; a retired key with the size up to which it counts."""
         return self._log(Role.ADMIN, to="use keys").published()
 
-    def seal_key(self, key: Key, outcome: str) -> None:
+    def seal_key(self, key: KeyInfo, outcome: str) -> None:
         """Seals an entry for an API key that is created or revoked."""
         seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
 
@@ -139,7 +139,7 @@ class LogKeeping:
         self._parts.must_be_there()
         return self._parts.log
 
-    def _compared(self, log: Log, report: CheckReport, api_keys: Sequence[Key] | None) -> CheckReport:
+    def _compared(self, log: Log, report: CheckReport, api_keys: Sequence[KeyInfo] | None) -> CheckReport:
         """``report`` plus differences between the log and the home's other stores."""
         notes, parts = list(report.notes), self._parts
         stores: tuple[tuple[str, str, Callable[[], Iterable[Finding]]], ...] = (
@@ -192,7 +192,7 @@ class LogKeeping:
         notes += told
         return findings
 
-    def _api_keys(self, log: Log, keys: Sequence[Key] | None) -> Iterator[Finding]:
+    def _api_keys(self, log: Log, keys: Sequence[KeyInfo] | None) -> Iterator[Finding]:
         if keys is None:
             raise _NotCompared("none available")
         return consistency.key_differences(log, keys)
@@ -211,7 +211,7 @@ class LogKeeping:
             return
         if ingest_under_way(parts.home):
             raise _NotCompared("an ingest is running")
-        heads = Sealed(log).heads if log is not None else {}
+        heads = SealedCatalogue(log).heads if log is not None else {}
         vectors = {name: head.vectors for name, (_, head) in heads.items() if not head.withdrawn}
         if bare := sum(not own for own in vectors.values()):
             notes.append(f"the vectors of {bare} documents were not sealed when they were ingested")

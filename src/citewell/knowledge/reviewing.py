@@ -55,7 +55,7 @@ class QueuePage(Record, frozen=True, kw_only=True):
     complete: bool = True
 
 
-class Shown(Record, frozen=True, kw_only=True):
+class ReviewedAnswer(Record, frozen=True, kw_only=True):
     """One answer with all that is known about it; ``case`` is the one a reviewer made from it."""
 
     item: QueueItem
@@ -63,7 +63,7 @@ class Shown(Record, frozen=True, kw_only=True):
     case: Case | None = None
 
 
-class Written(Record, frozen=True, kw_only=True):
+class WrittenCases(Record, frozen=True, kw_only=True):
     """Changes to a case file: lines ``added``, cases ``already`` there, lines ``changed`` by a new decision,
     lines ``removed`` because the case was dismissed or reopened, or its asker erased."""
 
@@ -137,13 +137,13 @@ class Reviewing:
         self._auditing.note_read({"review": f"groups by {by}", "state": state}, reader, len(items))
         return grouped(items, by)
 
-    def show(self, request_id: str, *, reader: str = "") -> Shown:
+    def show(self, request_id: str, *, reader: str = "") -> ReviewedAnswer:
         """One answer, flagged or not; logged as a read. Raises UsageError when there is none."""
         record = self._record(request_id)
         self._auditing.note_read({"show": request_id}, reader, 1)
         review = self._parts.feedback.reviews().get(request_id)
         item = item_of(record, self._parts.feedback.of(request_id), review)
-        return Shown(item=item, record=record, case=review.case if review else None)
+        return ReviewedAnswer(item=item, record=record, case=review.case if review else None)
 
     # --- deciding ---------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class Reviewing:
         cases = (one.case for one in self._parts.feedback.reviews().values() if one.case is not None)
         return tuple(case for case in cases if self._visibility.may(case.id, review=True))
 
-    def write(self, path: str | Path) -> Written:
+    def write(self, path: str | Path) -> WrittenCases:
         """Updates a case file: each accepted case once, as last decided; cases since revoked are removed.
 
         Other lines are left unchanged. Raises UsageError for a file whose lines are not cases, AccessError
@@ -344,7 +344,7 @@ def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
     )
 
 
-def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) -> Written:
+def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) -> WrittenCases:
     """Updates a case file: each of ``cases`` once, as it is now; lines with ``gone`` ids removed."""
     try:
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
@@ -373,7 +373,7 @@ def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) ->
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error}", hint="choose another file") from error
     already = len(cases) - len(missing) - changed
-    return Written(path=str(path), added=len(missing), already=already, changed=changed, removed=removed)
+    return WrittenCases(path=str(path), added=len(missing), already=already, changed=changed, removed=removed)
 
 
 def _given(line: str, number: int, path: Path) -> tuple[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.documents.index import LanceIndex
     from citewell.documents.outcomes import FileOutcome, IngestReport
-    from citewell.knowledge.catalogue import Sealed
+    from citewell.knowledge.catalogue import SealedCatalogue
 
 
 def seal_configuration(log: Log, config: Config) -> None:
@@ -54,9 +54,9 @@ def seal_ingest(
     # Imported on first use: `import citewell` needs none of it.
     from citewell.documents.evidence.catalogue import INDEXED, WITHDRAWN
     from citewell.documents.outcomes import FAILED, GONE
-    from citewell.knowledge.catalogue import Sealed, head_of, pairs_of
+    from citewell.knowledge.catalogue import SealedCatalogue, catalogue_head, pairs_of
 
-    known, catalogue = Sealed(log), evidence.catalogue()
+    known, catalogue = SealedCatalogue(log), evidence.catalogue()
     fresh = [entry for entry in catalogue if (entry.document_id, entry.version) not in known.versions]
     changed = [outcome for outcome in report.files if outcome.status not in ("unchanged", "skipped")]
     touched = {entry.document_id for entry in fresh} | {
@@ -74,7 +74,7 @@ def seal_ingest(
     # Vectors differ between processors, so a check cannot recompute them: seal those that were made.
     indexed = [entry.document_id for entry in told if entry.state == INDEXED]
     vectors = index.snapshot().vector_hashes(indexed) if indexed else {}
-    heads = [plain(head_of(entry, vectors.get(entry.document_id, ""))) for entry in told]
+    heads = [plain(catalogue_head(entry, vectors.get(entry.document_id, ""))) for entry in told]
     superseded = supersessions_to_seal(log, evidence, known)
     files = {outcome.document_id for outcome in report.files}
     unsealed = pairs_of(evidence) - known.given.keys() if supersedes else set()
@@ -119,14 +119,14 @@ def seal_ingest(
 
 
 def supersessions_to_seal(
-    log: Log, evidence: SqliteEvidence, known: Sealed | None = None
+    log: Log, evidence: SqliteEvidence, known: SealedCatalogue | None = None
 ) -> dict[str, list[dict[str, Any]]]:
     """Part of an entry: all supersessions among the documents, or empty if the log has the same."""
-    from citewell.documents.supersession import superseded
-    from citewell.knowledge.catalogue import Sealed
+    from citewell.documents.supersession import find_superseded
+    from citewell.knowledge.catalogue import SealedCatalogue
 
-    found = [plain(one) for one in superseded(evidence)]
-    told = (known or Sealed(log)).supersessions[1]
+    found = [plain(one) for one in find_superseded(evidence)]
+    told = (known or SealedCatalogue(log)).supersessions[1]
     return {} if canonical_json(found) == canonical_json(told) else {"supersessions": found}
 
 
@@ -148,7 +148,7 @@ def failures(log: Log) -> tuple[FileOutcome, ...]:
 MADE, REVOKED = "made", "revoked"
 
 
-class Key(Protocol):
+class KeyInfo(Protocol):
     """An API key of the server, without its secret."""
 
     @property
@@ -167,7 +167,7 @@ class Key(Protocol):
     def revoked_at(self) -> str: ...
 
 
-def seal_key(log: Log, key: Key, outcome: str) -> None:
+def seal_key(log: Log, key: KeyInfo, outcome: str) -> None:
     """Seals an entry for an API key that is created or revoked, its owner as a pseudonym. Raises LogError."""
     body: dict[str, Any] = {"outcome": outcome, "key_id": key.key_id}
     if outcome == MADE:
@@ -175,7 +175,7 @@ def seal_key(log: Log, key: Key, outcome: str) -> None:
     log.note(EntryKind.ACCESS, body)
 
 
-def rights_of(key: Key) -> dict[str, Any]:
+def rights_of(key: KeyInfo) -> dict[str, Any]:
     """What the key allows, as sealed in its entry."""
     lists = {"groups": key.groups, "roles": key.roles, "scopes": key.scopes}
     return {
@@ -186,22 +186,22 @@ def rights_of(key: Key) -> dict[str, Any]:
 
 def prompt_hashes() -> dict[str, str]:
     """Prompt file name -> hash of its current text."""
-    from citewell.core.prompts.loading import packaged
+    from citewell.core.prompts.loading import packaged_prompts
 
-    return {prompt.name: prompt.hash for prompt in packaged()}
+    return {prompt.name: prompt.hash for prompt in packaged_prompts()}
 
 
 def prompts_behind(hash: str) -> tuple[Prompt, ...]:
     """The current prompt files that a maker's ``prompt_hash`` covers; none if it covers others."""
     from citewell.core.ports import Form
-    from citewell.core.prompts.loading import hash_of, packaged
+    from citewell.core.prompts.loading import hash_prompts, packaged_prompts
     from citewell.generation.extractive import FRAMES
     from citewell.generation.prompting import prompt_files
 
-    alone = [(prompt,) for prompt in packaged()]
+    alone = [(prompt,) for prompt in packaged_prompts()]
     writers = [prompt_files(form, Writer(example=shown)) for form in Form for shown in (True, False)]
     known: dict[str, tuple[Prompt, ...]] = {files[0].hash: files for files in alone}
-    known |= {hash_of(files): files for files in (FRAMES, *writers)}
+    known |= {hash_prompts(files): files for files in (FRAMES, *writers)}
     return known.get(hash, ())
 
 

@@ -135,7 +135,7 @@ class Traces:
         return [_trace(row) for row in found]
 
 
-class Relayed(Record, frozen=True, kw_only=True):
+class RelayedEvent(Record, frozen=True, kw_only=True):
     """One event; ``number`` counts from 1."""
 
     number: int
@@ -143,11 +143,11 @@ class Relayed(Record, frozen=True, kw_only=True):
     data: bytes
 
 
-class Heard(Record, frozen=True, kw_only=True):
+class RelayedEvents(Record, frozen=True, kw_only=True):
     """Events so far; ``ended``: there will be no more; ``silent_s``: seconds since the answering worker last
     gave a sign of life."""
 
-    told: tuple[Relayed, ...]
+    told: tuple[RelayedEvent, ...]
     ended: bool
     silent_s: float
 
@@ -173,7 +173,7 @@ class Relay:
                 (request_id, _listener(user), _hashed(groups)),
             )
 
-    def tell(self, request_id: str, events: Iterable[Relayed]) -> None:
+    def tell(self, request_id: str, events: Iterable[RelayedEvent]) -> None:
         """Adds events to a stream already begun."""
         rows_of = [(request_id, one.number, one.kind, one.data.decode()) for one in events]
         with self._database.writing() as rows:
@@ -189,7 +189,9 @@ class Relay:
                 (ended, list(request_ids)),
             )
 
-    def heard(self, request_id: str, user: str, after: int, *, groups: Sequence[str] | None) -> Heard | None:
+    def heard(
+        self, request_id: str, user: str, after: int, *, groups: Sequence[str] | None
+    ) -> RelayedEvents | None:
         """Events after number ``after``; None for a stream that is not kept, is another user's, or was begun
         with groups not all among ``groups``."""
         own = _hashed(groups)
@@ -207,8 +209,8 @@ class Relay:
                 "SELECT number, kind, data FROM events WHERE request_id = ? AND number > ? ORDER BY number",
                 (request_id, after),
             ).fetchall()
-        return Heard(
-            told=tuple(Relayed(number=n, kind=kind, data=data.encode()) for n, kind, data in told),
+        return RelayedEvents(
+            told=tuple(RelayedEvent(number=n, kind=kind, data=data.encode()) for n, kind, data in told),
             ended=stream[0],
             silent_s=stream[1],
         )

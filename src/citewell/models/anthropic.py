@@ -52,7 +52,7 @@ class AnthropicModel(HostedModel):
                         break
                     if call.has_listener and event.type in ("text", "citation"):
                         said = self._completion(stream.current_message_snapshot)
-                        call.hear(msgspec.structs.replace(said, whole=False))
+                        call.emit(msgspec.structs.replace(said, whole=False))
                 message = stream.current_message_snapshot
         except (AssertionError, AttributeError, IndexError, RuntimeError) as error:
             raise ValueError(f"the answer is malformed ({type(error).__name__})") from error

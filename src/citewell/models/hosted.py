@@ -48,7 +48,7 @@ _UNKNOWN = re.compile(
     re.IGNORECASE,
 )
 
-Hear = Callable[[Completion], None]
+Emit = Callable[[Completion], None]
 
 
 class _ListenerError(Exception):
@@ -61,21 +61,21 @@ class _ListenerError(Exception):
 class Call(threading.Event):
     """One try; set when it is over. Time spent in its listener does not count as the model's."""
 
-    def __init__(self, hear: Hear | None) -> None:
+    def __init__(self, emit: Emit | None) -> None:
         super().__init__()
-        self.has_listener = hear is not None
-        self._hear = hear
+        self.has_listener = emit is not None
+        self._emit = emit
         # (seconds listened so far, start of the current listening): one value, because the waiting thread
         # reads it while the calling thread sets it.
         self._listening: tuple[float, float | None] = (0.0, None)
 
-    def hear(self, said: Completion) -> None:
+    def emit(self, said: Completion) -> None:
         """Passes ``said`` to the listener unless the call is over. Wraps its errors in _ListenerError."""
-        if self._hear is None or self.is_set():
+        if self._emit is None or self.is_set():
             return
         self._listening = (self.listened_s, time.monotonic())
         try:
-            self._hear(said)
+            self._emit(said)
         except Exception as error:
             raise _ListenerError(error) from error
         finally:
@@ -123,7 +123,7 @@ class HostedModel(ABC):
         """One try: stops once ``call`` is set. Always streamed, so that a stalled answer is noticed sooner.
         Raises GeneratorError for an answer without text."""
 
-    def complete(self, prompted: Prompted, hear: Hear | None = None) -> Completion:
+    def complete(self, prompted: Prompted, emit: Emit | None = None) -> Completion:
         """A parameter unknown to the server is left out from then on, with a note on each call.
 
         Raises GeneratorError, FormRefusedError for a schema or grammar that is not accepted."""
@@ -133,7 +133,7 @@ class HostedModel(ABC):
         calls = failed = 0
         while True:
             calls += 1
-            call = Call(hear)
+            call = Call(emit)
             try:
                 said = self._bounded(prompted, call)
                 return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))

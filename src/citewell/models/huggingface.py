@@ -35,12 +35,12 @@ from citewell.core.records import Entailment, Maker
 from citewell.core.sentences import sentence_spans
 from citewell.models.saved import (
     base_of,
+    break_special_tokens,
     digest,
     folder_of,
     libraries,
     loading,
     model_of,
-    plain,
     settings_of,
     tokenizer_of,
     weights,
@@ -165,7 +165,7 @@ class _Pairing:
 
     def windows(self, text: str, asked: str) -> list[str]:
         """Like :func:`windows`. Raises ModelError if ``asked`` leaves no room for a sentence."""
-        text = plain(self._tokenizer, text)
+        text = break_special_tokens(self._tokenizer, text)
         room = PREMISE_TOKENS
         if self._places:
             room = min(room, self._places - self.encode("", asked)["input_ids"].shape[1])
@@ -178,7 +178,10 @@ class _Pairing:
 
     def encode(self, first: str, second: str) -> Any:
         """Never truncated: callers send only what fits."""
-        texts: tuple[str, ...] = (plain(self._tokenizer, first), plain(self._tokenizer, second))
+        texts: tuple[str, ...] = (
+            break_special_tokens(self._tokenizer, first),
+            break_special_tokens(self._tokenizer, second),
+        )
         if self._form:
             texts = (self._form.format(*texts),)
         return self._tokenizer(*texts, return_tensors="pt", truncation=False)

@@ -67,7 +67,7 @@ class _Judge:
     ) -> tuple[Completion, _Shape | str]:
         """The completion (empty, with no calls, if asking failed), and the judgement or why there is none.
         ``own_work``: the model might have written what it judges, so check that it did not."""
-        prompt = self._prompt.fill(**{name: defuse(text) for name, text in texts.items()})
+        prompt = self._prompt.fill(**{name: escape_tags(text) for name, text in texts.items()})
         try:
             said = self._complete(prompt, shape)
         except GeneratorError as error:
@@ -161,7 +161,7 @@ class ModelAnswerJudge(_Judge):
         return msgspec.structs.replace(nothing, usage=said.usage, cost=said.cost, notes=said.notes, **found)
 
 
-def defuse(text: str) -> str:
+def escape_tags(text: str) -> str:
     """Neutralizes tags, so that the text cannot open or close a block of a prompt."""
     return _BLOCK.sub(r"[\1]", text)
 

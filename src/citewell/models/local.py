@@ -18,8 +18,8 @@ from citewell.core.config import Writer
 from citewell.core.errors import GeneratorError, MissingExtraError, ModelError
 from citewell.core.ports import Completion, Form, Prompted
 from citewell.core.records import Maker, TokenUsage
-from citewell.models.saved import digest, folder_of, libraries, model_of, plain, tokenizer_of
-from citewell.models.thinking import answered
+from citewell.models.saved import break_special_tokens, digest, folder_of, libraries, model_of, tokenizer_of
+from citewell.models.thinking import strip_thinking
 
 _HEARD_EVERY = 8
 """Tokens between partial completions: decoding everything for each token would cost more than the model."""
@@ -46,7 +46,7 @@ class LocalModel:
         self._words = hf.from_tokenizer(self._tokenizer, n_vocab=self._vocabulary)
         self.maker = Maker(name=f"local:{name}", hash=fingerprint)
 
-    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+    def complete(self, prompted: Prompted, emit: Callable[[Completion], None] | None = None) -> Completion:
         """Samples with the requested temperature and seed: the same request yields the same tokens on one
         machine. Raises GeneratorError if prompt and completion do not fit the model."""
         ids = self._prompt(prompted)
@@ -72,12 +72,12 @@ class LocalModel:
                 # The complete parts are kept: starting over would not be faster.
                 notes = (f"stopped after {self._timeout_s:g} s (writer.timeout_s)",)
                 break
-            if hear is not None and len(said) % _HEARD_EVERY == 0:
+            if emit is not None and len(said) % _HEARD_EVERY == 0:
                 since = time.monotonic()
-                hear(Completion(text=answered(self._text(said))[0], whole=False))
+                emit(Completion(text=strip_thinking(self._text(said))[0], whole=False))
                 listened += time.monotonic() - since
         usage = TokenUsage(prompt=len(ids), completion=len(said), total=len(ids) + len(said))
-        text, told = answered(self._text(said))
+        text, told = strip_thinking(self._text(said))
         return Completion(text=text, usage=usage, cost=0.0, whole=ended, notes=(*told, *notes))
 
     def _tokens(self, ids: list[int], prompted: Prompted) -> Iterator[int | None]:
@@ -135,7 +135,9 @@ class LocalModel:
 
     def _prompt(self, prompted: Prompted) -> list[int]:
         """The prompt's token ids, by the model's chat template if it has one."""
-        system, user = (plain(self._tokenizer, text) for text in (prompted.system, prompted.user))
+        system, user = (
+            break_special_tokens(self._tokenizer, text) for text in (prompted.system, prompted.user)
+        )
         if getattr(self._tokenizer, "chat_template", None):
             turns = [{"role": "system", "content": system}, {"role": "user", "content": user}]
             ids = self._tokenizer.apply_chat_template(

@@ -15,7 +15,7 @@ from citewell.core.errors import GeneratorError, ModelError
 from citewell.core.ports import Completion, Form, Prompted
 from citewell.core.records import Maker, TokenUsage
 from citewell.models.hosted import Call, HostedModel
-from citewell.models.thinking import answered
+from citewell.models.thinking import strip_thinking
 
 GRAMMAR_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "lark": lambda grammar: {"structured_outputs": {"grammar": grammar}},
@@ -80,12 +80,12 @@ class OpenAIModel(HostedModel):
                     if choice.delta and choice.delta.content:
                         text += choice.delta.content
                         if call.has_listener:
-                            said, _ = answered(text)
-                            call.hear(Completion(text=said, whole=False, served=served.get("model", "")))
+                            said, _ = strip_thinking(text)
+                            call.emit(Completion(text=said, whole=False, served=served.get("model", "")))
         if not finish:
             # The connection ended before the answer did: the server died midway.
             raise ValueError("the answer was cut off")
-        said, thought = answered(text)
+        said, thought = strip_thinking(text)
         if not said and not refusal:
             raise GeneratorError(
                 f"{self.maker.name} answered without text", hint="raise writer.max_tokens" if thought else ""

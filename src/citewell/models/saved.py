@@ -106,7 +106,7 @@ def loading(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def plain(tokenizer: Any, text: str) -> str:
+def break_special_tokens(tokenizer: Any, text: str) -> str:
     """``text`` with the tokenizer's special tokens broken up: in foreign text they could end a turn, or end
     the text and begin a claim."""
     for token in tokenizer.all_special_tokens:

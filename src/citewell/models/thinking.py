@@ -14,7 +14,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 _ENDED = re.compile(rf"^[ \t]*{_CLOSE}[ \t]*$", re.MULTILINE)
 
 
-def answered(text: str) -> tuple[str, tuple[str, ...]]:
+def strip_thinking(text: str) -> tuple[str, tuple[str, ...]]:
     """(the answer, notes); the answer is "" while there is only thinking."""
     begun = text.lstrip()
     if begun and _OPEN.startswith(begun):

@@ -38,7 +38,7 @@ class Named(Record, frozen=True, kw_only=True):
     places: tuple[tuple[int, int], ...] = ()
 
 
-class Result(Record, frozen=True, kw_only=True):
+class CalculationResult(Record, frozen=True, kw_only=True):
     """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words."""
 
     what: str
@@ -75,7 +75,7 @@ class Calculator:
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
-    ) -> tuple[Result, ...]:
+    ) -> tuple[CalculationResult, ...]:
         """Results of the calculations ``question`` asks for whose operands are all among ``found``."""
         return ()
 

@@ -18,20 +18,20 @@ from citewell.core.records import Passage, Record
 from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
-from citewell.questions.parsing import Ask, ParsedQuestion, label_words
+from citewell.questions.parsing import ParsedQuestion, QuestionKind, label_words
 from citewell.questions.periods import Period, covers, periods_in
 from citewell.questions.quotable import Pointed, heading_above, pointed_at
 from citewell.questions.rows import (
     CellAnswer,
     RowText,
     asked_words,
+    differing_cell,
     find_rows,
+    label_stems,
     likely_rows,
     named_cells,
     row_text,
-    set_apart,
     text_of,
-    words_of,
 )
 
 _TABULAR = 0.7
@@ -57,7 +57,7 @@ _DATE = re.compile(
 _COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
 _FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
 _WORD = re.compile(r"\w+")
-_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
+_NEEDS = {QuestionKind.NUMBER: _NUMBER, QuestionKind.WHEN: _DATE}
 
 
 class SentenceAnswer(Record, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ def find_evidence(
         return tuple(cells)
     pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
-    rows = [row for row in rows if not set_apart(wanted.question, row.passage, row.row)]
+    rows = [row for row in rows if not differing_cell(wanted.question, row.passage, row.row)]
     if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
         return tuple(_keyed(wanted, row) for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
     return tuple(_keyed(wanted, answer) for answer in pointed)
@@ -102,7 +102,7 @@ def _keyed(wanted: ParsedQuestion, answer: Answer) -> Answer:
 
 
 def _row_wins(wanted: ParsedQuestion, row: CellAnswer, pointed: Answer) -> bool:
-    tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
+    tabular = wanted.ask in (QuestionKind.NUMBER, QuestionKind.WHICH)
     return tabular and row.score >= max(_TABULAR, sure(pointed))
 
 
@@ -234,7 +234,7 @@ def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer 
     cell = row.cell_at(best.start, best.end) if best and not row.says else None
     values = [cell] if cell else [each for _, _, each in row.cells]
     said = " ".join(text_of(row.passage, value.start, value.end) for value in values)
-    if wanted.ask is Ask.NUMBER and not _NUMBER.search(said):
+    if wanted.ask is QuestionKind.NUMBER and not _NUMBER.search(said):
         return None
     sure = 1.0 - reading.no_answer
     return CellAnswer(passage=row.passage, row=row.row, cell=cell, score=sure, probability=sure)
@@ -250,7 +250,7 @@ def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -
     named = periods_in(text)
     plain = blanked(_FOOTNOTE.sub("", text), named)
     shape = _NEEDS.get(wanted.ask) if needs else None
-    if shape and not shape.search(text if wanted.ask is Ask.WHEN else plain):
+    if shape and not shape.search(text if wanted.ask is QuestionKind.WHEN else plain):
         return 0.0
     if wanted.by_cell and not _states_value(wanted, plain):
         return 0.0
@@ -282,7 +282,7 @@ def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
 
 
 def _alike(one: Answer, other: Answer) -> bool:
-    (start, end, said), (from_, to, told) = place_of(one), place_of(other)
+    (start, end, said), (from_, to, told) = answer_place(one), answer_place(other)
     a, b = set(label_words(said)), set(label_words(told))
     overlapping = (
         one.passage.chunk.document_version == other.passage.chunk.document_version
@@ -306,13 +306,13 @@ def _told_better(wanted: ParsedQuestion, answer: Answer, other: Answer) -> bool:
 
 def _held(wanted: ParsedQuestion, answer: Answer) -> frozenset[str]:
     """The question words it contains; for a cell, in its label and head, not in neighbouring values."""
-    said = place_of(answer)[2]
+    said = answer_place(answer)[2]
     if isinstance(answer, CellAnswer):
         said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
-    return asked_words(wanted).intersection(words_of(said))
+    return asked_words(wanted).intersection(label_stems(said))
 
 
-def place_of(answer: Answer) -> tuple[int, int, str]:
+def answer_place(answer: Answer) -> tuple[int, int, str]:
     """``[start, end)`` in the document, and its text."""
     if isinstance(answer, SentenceAnswer):
         return answer.start, answer.end, answer.text

@@ -40,7 +40,7 @@ def usable(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in passages if passage.relevant and not passage.set_aside]
 
 
-def about(chunk: Chunk) -> str:
+def chunk_identity(chunk: Chunk) -> str:
     """What a chunk belongs to: document id, title, author and context, without its own content."""
     return f"{chunk.document_id}\n{chunk.title}\n{chunk.author}\n{chunk.context}"
 
@@ -48,7 +48,7 @@ def about(chunk: Chunk) -> str:
 def names_held(wanted: ParsedQuestion, chunk: Chunk) -> bool:
     """Whether the chunk, or what it belongs to, has one of the names; True if none is asked for."""
     return not wanted.names or any(
-        name_occurs(name, about(chunk)) or name_occurs(name, chunk.content) for name in wanted.names
+        name_occurs(name, chunk_identity(chunk)) or name_occurs(name, chunk.content) for name in wanted.names
     )
 
 
@@ -116,13 +116,15 @@ def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Pa
         passages = [
             p
             for p in passages
-            if any(code in p.chunk.content or code in about(p.chunk) for code in wanted.codes)
+            if any(code in p.chunk.content or code in chunk_identity(p.chunk) for code in wanted.codes)
         ]
     owners = [
-        name for name in wanted.names if any(name_occurs(name, about(passage.chunk)) for passage in passages)
+        name
+        for name in wanted.names
+        if any(name_occurs(name, chunk_identity(passage.chunk)) for passage in passages)
     ]
     if owners:
-        return [p for p in passages if any(name_occurs(name, about(p.chunk)) for name in owners)]
+        return [p for p in passages if any(name_occurs(name, chunk_identity(p.chunk)) for name in owners)]
     return [passage for passage in passages if names_held(wanted, passage.chunk)]
 
 

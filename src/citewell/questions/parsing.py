@@ -21,7 +21,7 @@ MAX_QUESTION = 20_000
 EVERY_YEAR = "every year"
 
 
-class Ask(StrEnum):
+class QuestionKind(StrEnum):
     NUMBER = "number"
     YES_NO = "yes/no"
     WHY = "why"
@@ -41,7 +41,7 @@ class ParsedQuestion(Record, frozen=True, kw_only=True):
     """
 
     question: str
-    ask: Ask
+    ask: QuestionKind
     periods: tuple[Period, ...]
     items: tuple[Mention, ...]
     formulae: tuple[Mention, ...]
@@ -58,8 +58,8 @@ class ParsedQuestion(Record, frozen=True, kw_only=True):
     @property
     def by_cell(self) -> bool:
         """Whether the answer is statement values: items are named and little else is asked."""
-        asked_for = self.ask in (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
-        asked_for = asked_for or (self.ask is Ask.WHICH and len(self.items) > 1)
+        asked_for = self.ask in (QuestionKind.NUMBER, QuestionKind.YES_NO, QuestionKind.TEXT)
+        asked_for = asked_for or (self.ask is QuestionKind.WHICH and len(self.items) > 1)
         return bool(self.items or self.formulae) and asked_for and len(self.words) <= 2
 
     @property
@@ -78,32 +78,37 @@ class ParsedQuestion(Record, frozen=True, kw_only=True):
     @property
     def left_open(self) -> bool:
         """Whether values alone do not answer it: a ratio, change, average, choice, or yes or no."""
-        return self.is_ratio or self.changes or self.average or self.ask in (Ask.YES_NO, Ask.WHICH)
+        return (
+            self.is_ratio
+            or self.changes
+            or self.average
+            or self.ask in (QuestionKind.YES_NO, QuestionKind.WHICH)
+        )
 
 
-_KINDS: tuple[tuple[Ask, re.Pattern[str]], ...] = tuple(
+_KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.I | re.S | re.X))
     for kind, pattern in (
         (
-            Ask.NUMBER,
+            QuestionKind.NUMBER,
             r"""\bhow\s(?:much|many|often|long|old|large|big|high|far|tall)\b
             |\bwhat\s(?:percent|percentage|amount|number|fraction|share)\b""",
         ),
         (
-            Ask.WHY,
+            QuestionKind.WHY,
             r"""\bwhy\b|\bwhat\s(?:drove|drives|caused|causes|led|explains?)\b
             |\breasons?\s(?:for|why|behind)\b""",
         ),
-        (Ask.WHO, r"^\s*(?:by\s|to\s|from\s|for\s)?(?:who|whom|whose)\b"),
-        (Ask.WHEN, r"\bwhen\b|\b(?:what|which)\s(?:year|date|day|month|time)\b"),
-        (Ask.WHICH, r"^\W*(?:\w+\W+){0,12}?which\b|\bamong\b"),
+        (QuestionKind.WHO, r"^\s*(?:by\s|to\s|from\s|for\s)?(?:who|whom|whose)\b"),
+        (QuestionKind.WHEN, r"\bwhen\b|\b(?:what|which)\s(?:year|date|day|month|time)\b"),
+        (QuestionKind.WHICH, r"^\W*(?:\w+\W+){0,12}?which\b|\bamong\b"),
         (
-            Ask.YES_NO,
+            QuestionKind.YES_NO,
             r"""(?:^|[,:.;?]\s*)(?:is|are|was|were|do|does|did|has|have|had
             |can|could|will|would|should|may|must)\b[^?]*\?""",
         ),
         (
-            Ask.NUMBER,
+            QuestionKind.NUMBER,
             r"""\A(?>.*?\b(?:what|how)\b).*\b(?:rate|ratio|amount|total|price|cost|value|margin|growth|percent
             |number|average|sum|size|weight|height|distance|revenue)\b""",
         ),
@@ -190,9 +195,9 @@ _CODE = re.compile(
 )
 
 
-def kind_of(question: str) -> Ask:
+def question_kind(question: str) -> QuestionKind:
     """The first kind in the table whose pattern matches the question; TEXT if none does."""
-    return next((kind for kind, pattern in _KINDS if pattern.search(question)), Ask.TEXT)
+    return next((kind for kind, pattern in _KINDS if pattern.search(question)), QuestionKind.TEXT)
 
 
 @lru_cache(maxsize=512)
@@ -222,7 +227,7 @@ def read_question(question: str) -> ParsedQuestion:
     between = [question[a.end : b.start] for a, b in itertools.pairwise(found.items)]
     return ParsedQuestion(
         question=question,
-        ask=kind_of(question),
+        ask=question_kind(question),
         periods=tuple(distinct.values()),
         items=tuple(mention for mention in found.items if mention.name not in known),
         formulae=found.formulae,

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from citewell.core.records import Cell, Passage, Record, Row
 from citewell.questions.naming import calendar, head_fit, of_the_named, own_periods
-from citewell.questions.parsing import Ask, ParsedQuestion, label_words
+from citewell.questions.parsing import ParsedQuestion, QuestionKind, label_words
 from citewell.questions.periods import MONTHS, Period, covers, periods_in
 
 MIN_ROW_SCORE = 0.6
@@ -105,7 +105,7 @@ def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:
 # --- columns --------------------------------------------------------------------------------------
 
 
-def columns(
+def columns_of_period(
     passage: Passage, row: Row, period: Period | None, *, every: bool = False
 ) -> Iterator[tuple[Cell, float]]:
     """The values of ``row`` under a column of ``period``, and how well each fits; for None, the newest
@@ -227,7 +227,7 @@ def _period_row(wanted: ParsedQuestion, passage: Passage, row: Row) -> bool:
 
 def _own_columns(passage: Passage, row: Row, wanted: ParsedQuestion) -> list[tuple[Cell | None, float]]:
     if wanted.periods:
-        return [found for period in wanted.periods for found in columns(passage, row, period)]
+        return [found for period in wanted.periods for found in columns_of_period(passage, row, period)]
     asked = set(wanted.terms)
     hits = [(sum(word in asked for word in set(label_words(cell.head))), cell) for cell in row.cells]
     best = max((hit for hit, _ in hits), default=0)
@@ -265,7 +265,7 @@ def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Row
     most MOST_ROWS; none for line items, which are found by exact match, or reasons, which rows do not
     give. Rows labelled with periods, or under them, are left to exact match."""
     asked = asked_words(wanted)
-    if wanted.by_cell or wanted.ask is Ask.WHY or not asked:
+    if wanted.by_cell or wanted.ask is QuestionKind.WHY or not asked:
         return []
     shared: list[tuple[int, Passage, Row]] = []
     for passage in passages:
@@ -273,8 +273,8 @@ def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Row
             of_periods = any(periods_in(text) for text in (row.label, *(cell.head for cell in row.cells)))
             if row.cells and whole(passage, row) and not of_periods:
                 said = f"{row.label} {text_of(passage, row.start, row.end)}"
-                held = asked.intersection(words_of(said))
-                if held and not set_apart(wanted.question, passage, row):
+                held = asked.intersection(label_stems(said))
+                if held and not differing_cell(wanted.question, passage, row):
                     shared.append((len(held), passage, row))
     shared.sort(key=lambda found: -found[0])
     return [row_text(passage, row) for _, passage, row in shared[:MOST_ROWS]]
@@ -295,11 +295,11 @@ def row_text(passage: Passage, row: Row) -> RowText:
 
 def asked_words(wanted: ParsedQuestion) -> frozenset[str]:
     """Stems of the question's words, including names and the parts of identifiers."""
-    return frozenset(words_of(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
+    return frozenset(label_stems(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
 
 
 @lru_cache(maxsize=8192)
-def words_of(text: str) -> tuple[str, ...]:
+def label_stems(text: str) -> tuple[str, ...]:
     """Stems, including those of the parts of identifiers: "RedisBucket" gives itself, redis and bucket."""
     return label_words(_BETWEEN.sub(" ", f"{text} {_INNER.sub(' ', text)}"))
 
@@ -336,7 +336,7 @@ def named_cells(question: str, passage: Passage, row: Row) -> tuple[Cell, ...]:
     )
 
 
-def set_apart(question: str, passage: Passage, row: Row) -> str:
+def differing_cell(question: str, passage: Passage, row: Row) -> str:
     """Text of the cell that shows ``row`` is not the one asked for, or "".
 
     Either no cell of the row is named, but a row with the same label has what the question names in the

@@ -56,17 +56,17 @@ _JOINS = frozenset((",", ";", "and", "or", "&", "+", "plus", "/"))
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QuestionWord:
     text: str
     start: int
     end: int
 
 
-def words_of(question: str) -> list[Word]:
-    return [Word(found[0].lower(), found.start(), found.end()) for found in _TOKEN.finditer(question)]
+def tokenize_question(question: str) -> list[QuestionWord]:
+    return [QuestionWord(found[0].lower(), found.start(), found.end()) for found in _TOKEN.finditer(question)]
 
 
-def features(words: Sequence[Word], question: str) -> list[list[str]]:
+def features(words: Sequence[QuestionWord], question: str) -> list[list[str]]:
     """The tagger's features for each word: words and word classes around it, and the positions of
     connectors."""
     said = [word.text for word in words]
@@ -112,7 +112,7 @@ def features(words: Sequence[Word], question: str) -> list[list[str]]:
     return rows
 
 
-def _kind(word: Word, question: str) -> str:
+def _kind(word: QuestionWord, question: str) -> str:
     text = word.text
     if text in _JOINS:
         return text
@@ -168,7 +168,7 @@ class Tagger:
 
 def split(question: str) -> tuple[str, ...]:
     """The parts, each a question of its own; () if it asks for one thing."""
-    words = words_of(question)
+    words = tokenize_question(question)
     if not 2 < len(words) <= MOST_WORDS:
         return ()
     parts = _parts(words, tagger().labels(features(words, question)))
@@ -182,7 +182,7 @@ def split(question: str) -> tuple[str, ...]:
         return ()
     head, tail = question[: parts[0][0].start], question[parts[-1][-1].end :]
     clauses = not head.strip() and _asks(parts[0]) and _asks(parts[-1])
-    if clauses and any(word.text[0].isalnum() for word in words_of(tail)):
+    if clauses and any(word.text[0].isalnum() for word in tokenize_question(tail)):
         # A full clause extends to the end.
         parts[-1] = [word for word in words if word.start >= parts[-1][0].start and word.text[0].isalnum()]
         tail = question[parts[-1][-1].end :]
@@ -199,9 +199,9 @@ def split(question: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _parts(words: Sequence[Word], labels: Sequence[int]) -> list[list[Word]]:
+def _parts(words: Sequence[QuestionWord], labels: Sequence[int]) -> list[list[QuestionWord]]:
     """The words of each part."""
-    parts: list[list[Word]] = []
+    parts: list[list[QuestionWord]] = []
     for word, label in zip(words, labels, strict=True):
         if label in (FIRST, NEXT, ALONE):
             parts.append([word])
@@ -210,11 +210,11 @@ def _parts(words: Sequence[Word], labels: Sequence[int]) -> list[list[Word]]:
     return parts
 
 
-def _asks(part: Sequence[Word]) -> bool:
+def _asks(part: Sequence[QuestionWord]) -> bool:
     return any(_CLASSES.get(word.text) in ("wh", "aux") for word in part[:2])
 
 
-def _only_asks(part: Sequence[Word]) -> bool:
+def _only_asks(part: Sequence[QuestionWord]) -> bool:
     """Whether the part only asks about what came before: "when", "by whom", "at what time"."""
     kinds = [_CLASSES.get(word.text) for word in part]
     return "wh" in kinds and len(part) <= 4 and not {"aux", "pron", "det"} & {*kinds}
@@ -227,7 +227,7 @@ def _agreeing(head: str, said: str) -> str:
 
 def _without_its_question_word(clause: str) -> str:
     """``clause`` from its verb: "did he get" for "which tablet did he get", "founded" for "who founded"."""
-    words = words_of(clause)
+    words = tokenize_question(clause)
     kinds = [_CLASSES.get(word.text) for word in words]
     asks = kinds.index("wh") if "wh" in kinds[:3] else -1
     verb = kinds.index("aux", asks + 1) if asks >= 0 and "aux" in kinds[asks + 1 :] else asks + 1

@@ -14,7 +14,7 @@ from citewell.core.records import Passage
 _WORD = re.compile(r"[-\u2212(]?\d+|\w+|[%$€£¥<>≤≥]")
 
 
-def fold(
+def fold_duplicates(
     passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
 ) -> tuple[list[Passage], list[str], tuple[str, ...]]:
     """The first ``limit`` distinct passages, best first; notes on what was left out; the documents that both

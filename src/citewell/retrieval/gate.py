@@ -19,16 +19,16 @@ from citewell.core.records import Citation, Likeliest, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.evidence import (
     MAX_SENTENCES,
+    answer_place,
     choose,
     find_evidence,
     find_stretches,
-    place_of,
     sure,
 )
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
-from citewell.questions.rows import CellAnswer, asked_words, words_of
-from citewell.retrieval.quarantine import set_poison_aside
+from citewell.questions.rows import CellAnswer, asked_words, label_stems
+from citewell.retrieval.quarantine import quarantine_poisoned
 
 MOST, LONGEST = 3, 300
 """Maximum number of nearest passages shown, and characters of each."""
@@ -89,7 +89,7 @@ def check_gate(
     )
 
 
-def opened(
+def score_answers(
     aspects: Sequence[str],
     passages: Sequence[Passage],
     extractor: Extractor,
@@ -105,7 +105,7 @@ def opened(
         wanted = read_question(aspect)
         found = find_stretches(wanted, read, extractor, max_no_answer=settings.max_no_answer, check=check)
         for answer in found:
-            name, (start, end, _) = answer.passage.chunk.chunk_id, place_of(answer)
+            name, (start, end, _) = answer.passage.chunk.chunk_id, answer_place(answer)
             if name not in likeliest or sure(answer) > likeliest[name].answers:
                 likeliest[name] = Likeliest(start=start, end=end, answers=sure(answer))
         for answer in choose(wanted, found, check.least, MAX_SENTENCES):
@@ -171,13 +171,13 @@ def _answered(
 # --- what came nearest ----------------------------------------------------------------------------
 
 
-def nearest(question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+def nearest_places(question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """The most likely places of an answer to a refused question: the spans that the answer check ranked
     highest; without a check, the sentence or row of each passage that shares most words. Not verified to
     answer. A passage that would be quarantined is not shown; a quote is cut at a word boundary to at most
     LONGEST characters."""
     asked = asked_words(read_question(question))
-    kept = [passage for passage in set_poison_aside(question, passages) if not passage.set_aside]
+    kept = [passage for passage in quarantine_poisoned(question, passages) if not passage.set_aside]
     kept.sort(key=lambda passage: -(passage.likeliest.answers if passage.likeliest else 0.0))
     return tuple(_place(passage, asked) for passage in kept[:MOST])
 
@@ -207,7 +207,7 @@ def _place(passage: Passage, asked: frozenset[str]) -> Citation:
 
 def _most_words(text: str, asked: frozenset[str]) -> tuple[int, int]:
     def promise(span: tuple[int, int]) -> tuple[int, int]:
-        shared = asked.intersection(words_of(text[slice(*span)]))
+        shared = asked.intersection(label_stems(text[slice(*span)]))
         return len(shared), min(span[1] - span[0], LONGEST)  # prefer a sentence to its heading
 
     return max(sentence_spans(text) or ((0, len(text)),), key=promise)

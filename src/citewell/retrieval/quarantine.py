@@ -113,7 +113,7 @@ _HIDING = re.compile(
 _WORD = re.compile(r"[\w&]+")
 
 
-def set_poison_aside(
+def quarantine_poisoned(
     question: str, passages: Sequence[Passage], pool: Sequence[Passage] = ()
 ) -> list[Passage]:
     """All passages, in order, with the reason for those set aside. One already set aside keeps its reason.
@@ -127,7 +127,7 @@ def set_poison_aside(
     ]
 
 
-def repeated(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
+def flood_notes(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
     """A note for each kept passage of a flood: how many documents of the pool contain its statement."""
     return [
         f"{passage.chunk.chunk_id}: floods: {documents} documents say nothing but the same statement; "

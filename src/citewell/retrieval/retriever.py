@@ -26,7 +26,7 @@ from citewell.questions.aspects import split_aspects
 from citewell.questions.calculator import calculator
 from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import likely_rows
-from citewell.retrieval.folding import fold
+from citewell.retrieval.folding import fold_duplicates
 from citewell.retrieval.wording import Filters, Wording, best_named, named_documents, reword, word
 
 Key = tuple[str, str]
@@ -50,8 +50,8 @@ class Readable(Protocol):
 class Retrieved(Record, frozen=True, kw_only=True):
     """``passages`` best first, at most ``top_k``; those below the threshold are not ``relevant``.
 
-    ``pool``: all ranked passages, before folding; ``beside``: potential counter-evidence, the relevant ones
-    of these, only from documents that the question names if it names any.
+    ``pool``: all ranked passages, before folding; ``counter_evidence``: the relevant ones of these that may
+    contradict the answer, only from documents that the question names if it names any.
     ``latencies`` in milliseconds by stage; ``notes``: what was left out, folded or broadened; ``documents``:
     those named by passages and notes.
     """
@@ -62,7 +62,7 @@ class Retrieved(Record, frozen=True, kw_only=True):
     latencies: dict[str, float] = {}
     documents: tuple[str, ...] = ()
     pool: tuple[Passage, ...] = ()
-    beside: tuple[Passage, ...] = ()
+    counter_evidence: tuple[Passage, ...] = ()
 
 
 class Pool(Record, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class Pool(Record, frozen=True, kw_only=True):
 class Retriever:
     """``ranker`` scores passages of the pool; ``settings`` holds weights, sizes and the threshold. ``hold``
     checks every returned chunk against the evidence store and drops those the asker may not see
-    (:meth:`citewell.documents.agreement.Agreement.hold`)."""
+    (:meth:`citewell.documents.agreement.IndexChecker.hold`)."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Retriever:
         with _timed(latencies, "rank"):
             ranked = self.rank(question, found)
         with _timed(latencies, "select"):
-            kept, notes, named = fold(
+            kept, notes, named = fold_duplicates(
                 ranked,
                 near_duplicate=settings.near_duplicate,
                 # All may come from the document asked about.
@@ -134,9 +134,11 @@ class Retriever:
                 limit=top_k,
             )
             asked = frozenset(best_named(found.named))
-            beside = tuple(p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked))
-            borne = self._hold([passage.chunk for passage in (*kept, *beside)], filters.groups)
-            kept, beside = _borne_out(kept, borne), tuple(_borne_out(beside, borne))
+            counter_evidence = tuple(
+                p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked)
+            )
+            borne = self._hold([passage.chunk for passage in (*kept, *counter_evidence)], filters.groups)
+            kept, counter_evidence = _borne_out(kept, borne), tuple(_borne_out(counter_evidence, borne))
         if broaden:
             notes.append(
                 f"broadened: pool of {pool}, the first {settings.read} read, searched as: {wording.words}"
@@ -148,11 +150,11 @@ class Retriever:
             latencies=latencies,
             documents=named,
             pool=tuple(ranked),
-            beside=beside,
+            counter_evidence=counter_evidence,
         )
 
     def near(self, statement: str, *, filters: Filters | None = None) -> Retrieved:
-        """The NEAR passages nearest to a statement, as ``beside``: any may be counter-evidence, so none is
+        """The NEAR passages nearest to a statement, as ``counter_evidence``: any may be one, so none is
         ranked and each counts as relevant. Raises IndexMismatchError."""
         filters = filters or Filters()
         snapshot = self._index.snapshot()
@@ -161,7 +163,7 @@ class Retriever:
         return Retrieved(
             passages=(),
             index_version=snapshot.version(),
-            beside=tuple(Passage(chunk=chunk, relevant=True) for chunk in chunks),
+            counter_evidence=tuple(Passage(chunk=chunk, relevant=True) for chunk in chunks),
         )
 
     def pool(

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.errors import UsageError
-from citewell.core.ports import Listed
+from citewell.core.ports import ListedDocument
 from citewell.core.records import Record
 from citewell.questions.calculator import calculator
 from citewell.questions.parsing import ParsedQuestion, name_occurs, read_question, without_instructions
@@ -89,7 +89,7 @@ _COMMON = 0.5
 _SMALL = 3
 
 
-def named_documents(wanted: ParsedQuestion, documents: Sequence[Listed]) -> dict[str, float]:
+def named_documents(wanted: ParsedQuestion, documents: Sequence[ListedDocument]) -> dict[str, float]:
     """Document id -> weight. Empty if the question names no document by title, file name or quarter."""
     if not documents:
         return {}
@@ -150,7 +150,7 @@ def period_fit(asked: Iterable[Period], own_name: str) -> float:
     return max(fits)
 
 
-def _names(wanted: ParsedQuestion, documents: Sequence[Listed]) -> tuple[str, ...]:
+def _names(wanted: ParsedQuestion, documents: Sequence[ListedDocument]) -> tuple[str, ...]:
     if wanted.names:
         return wanted.names
     # Without capitalised names: words of the question, or pairs of them, that occur in file names.
@@ -160,11 +160,11 @@ def _names(wanted: ParsedQuestion, documents: Sequence[Listed]) -> tuple[str, ..
     return tuple(dict.fromkeys(found for found in [*words, *pairs] if found.replace(" ", "") in stems))
 
 
-def _stem(listed: Listed) -> str:
+def _stem(listed: ListedDocument) -> str:
     return listed.document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
-def _own_name(listed: Listed) -> str:
+def _own_name(listed: ListedDocument) -> str:
     return f"{_stem(listed)}\n{listed.title}"
 
 

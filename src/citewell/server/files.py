@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from citewell.core.config import Documents
 from citewell.core.files import make_file, make_folder
 from citewell.core.identity import TAG, hash_file
-from citewell.core.naming import seen
+from citewell.core.naming import visible_id
 from citewell.core.records import Document
 from citewell.documents.detect import PAGED
 from citewell.documents.drawing import draw_page
@@ -71,7 +71,7 @@ def upload(
 def tame(name: str) -> str:
     """The last part of a file name, without characters unsafe in a shell, a page or a path."""
     last = re.split(r"[/\\]", name)[-1]
-    clean = re.sub(r"[<>:\"|?*]", "", seen(last)).strip(". ")
+    clean = re.sub(r"[<>:\"|?*]", "", visible_id(last)).strip(". ")
     stem, dot, ending = clean.rpartition(".")
     whole = f"{_cut(stem, _NAME_BYTES)}{dot}{_cut(ending, 20)}" if stem else _cut(clean, _NAME_BYTES)
     return whole or "document"

@@ -43,7 +43,7 @@ COOKIE = "citewell_session"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownCaller:
     """A caller, the name of the credential (never its secret), and the scopes that it is limited to."""
 
     caller: Caller
@@ -55,7 +55,7 @@ def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Cal
     """A dependency: the caller, if they hold one of ``roles`` and the key has ``scope``."""
 
     def allowed(request: Request) -> Caller:
-        found = known(request)
+        found = identify(request)
         if roles and not found.caller.has(*roles):
             raise forbidden(f"you need the role {' or '.join(role.value for role in roles)}")
         if scope is not None and found.scopes and scope not in found.scopes:
@@ -66,9 +66,9 @@ def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Cal
     return allowed
 
 
-def known(request: Request) -> Known:
+def identify(request: Request) -> KnownCaller:
     """The caller, determined once per request. Raises Problem if unknown, or for too many requests."""
-    held: Known | None = getattr(request.state, "known", None)
+    held: KnownCaller | None = getattr(request.state, "known", None)
     if held is None:
         held = request.state.known = _known(request, site(request))
         _slowly(site(request).callers, held.credential)
@@ -126,12 +126,12 @@ def check_csrf(request: HTTPConnection, token: str) -> None:
         raise forbidden("reload the page and send the form again", "this form has expired")
 
 
-def _known(request: Request, here: Site) -> Known:
+def _known(request: Request, here: Site) -> KnownCaller:
     kind, _, credential = request.headers.get("authorization", "").partition(" ")
     credential = credential.strip()
     if here.open and not credential.startswith(PREFIX) and not any(map(request.headers.get, PASSED_ON)):
         # Chat clients always send some key; with none ever made, it means nothing.
-        return Known(caller=OWNER, credential="owner")
+        return KnownCaller(caller=OWNER, credential="owner")
     if credential:
         if kind.lower() != "bearer":
             raise _nobody("send the key as `Authorization: Bearer KEY`")
@@ -143,19 +143,19 @@ def _known(request: Request, here: Site) -> Known:
             check_csrf(request, request.headers.get("x-csrf-token", ""))
         # The session adds what the pages need; everything else requires the key's own scopes.
         scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
-        return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
+        return KnownCaller(caller=key.caller, credential=key.key_id, scopes=scopes)
     if request.method not in SAFE:  # a GET is cheap, and leads a browser to the login page
         _slowly(here.strangers, _address(request))
     raise _nobody("send an API key or access token as `Authorization: Bearer ...`")
 
 
-def _bearer(request: Request, here: Site, credential: str) -> Known:
+def _bearer(request: Request, here: Site, credential: str) -> KnownCaller:
     if credential.startswith(PREFIX):
         key = here.keys.check(credential)
         if key is not None:
-            return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
+            return KnownCaller(caller=key.caller, credential=key.key_id, scopes=key.scopes)
     elif (holder := _holder(request, here, credential)) is not None:
-        return Known(caller=holder, credential=f"oidc:{hash_value(holder.user).partition(':')[2][:12]}")
+        return KnownCaller(caller=holder, credential=f"oidc:{hash_value(holder.user).partition(':')[2][:12]}")
     _slowly(here.strangers, _address(request))
     raise _nobody("the key or token is unknown, expired, revoked, or not for this server")
 

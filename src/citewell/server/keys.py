@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.access import Caller, Role
-from citewell.core.clock import SystemClock, written
+from citewell.core.clock import SystemClock, format_time
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.ports import Clock
 from citewell.core.records import Record
@@ -49,7 +49,7 @@ class Scope(StrEnum):
 
 
 class ApiKey(Record, frozen=True, kw_only=True):
-    """A key without its secret. Times as :func:`citewell.core.clock.written`, "" for never."""
+    """A key without its secret. Times as :func:`citewell.core.clock.format_time`, "" for never."""
 
     key_id: str
     user: str
@@ -98,8 +98,8 @@ class ApiKeys:
             groups=tuple(dict.fromkeys(groups)),
             roles=tuple(dict.fromkeys(roles)) or (Role.ASKER,),
             scopes=tuple(dict.fromkeys(scopes)),
-            created_at=written(now),
-            expires_at=written(now + lasts) if lasts is not None else "",
+            created_at=format_time(now),
+            expires_at=format_time(now + lasts) if lasts is not None else "",
         )
         text = f"{PREFIX}{key.key_id}_{secrets.token_urlsafe(32)}"
         salt = secrets.token_bytes(16)
@@ -127,7 +127,7 @@ class ApiKeys:
 
     def roles_of(self, user: str, scope: Scope) -> set[Role]:
         """Roles from the user's keys in force with ``scope``; does not count as use of a key."""
-        now = written(self.clock.now())
+        now = format_time(self.clock.now())
         return {
             role
             for key in self.all()
@@ -153,7 +153,7 @@ class ApiKeys:
             raise UsageError(f"there is no key {key_id!r}", hint="`citewell keys list` shows the keys")
         if found.revoked_at:
             return found
-        now = written(self.clock.now())
+        now = format_time(self.clock.now())
         self._execute("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at = ''", now, key_id)
         return msgspec.structs.replace(found, revoked_at=now)
 
@@ -180,12 +180,12 @@ class ApiKeys:
 
     def _in_force(self, key: ApiKey) -> ApiKey | None:
         now = self.clock.now()
-        if not key.in_force(written(now)):
+        if not key.in_force(format_time(now)):
             return None
         if key.last_used_at and datetime.fromisoformat(key.last_used_at) + _USED_EVERY > now:
             return key
-        self._execute("UPDATE keys SET last_used_at = ? WHERE key_id = ?", written(now), key.key_id)
-        return msgspec.structs.replace(key, last_used_at=written(now))
+        self._execute("UPDATE keys SET last_used_at = ? WHERE key_id = ?", format_time(now), key.key_id)
+        return msgspec.structs.replace(key, last_used_at=format_time(now))
 
     def _named(self, key_id: str) -> ApiKey | None:
         return next((key for key in self.all() if key.key_id == key_id), None)

@@ -73,10 +73,10 @@ class _Task(NamedTuple):
     call: Callable[[], Any]
 
 
-class Work:
+class WorkQueue:
     """A thread pool for long tasks with a bounded queue. Callers take turns and no caller gets all threads,
     so that heavy users do not hold up others. Nobody waits longer than ``max_wait_s``: a task expected to,
-    going by recent durations, is refused at once, and one that does after all is refused then. ``told``
+    going by recent durations, is refused at once, and one that does after all is refused then. ``on_change``
     receives the number of tasks accepted but not finished, including running ones."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Work:
         queue: int,
         *,
         max_wait_s: float = 30.0,
-        told: Callable[[int], object] = lambda waiting: None,
+        on_change: Callable[[int], object] = lambda waiting: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._threads = max(threads, 1)
@@ -93,7 +93,7 @@ class Work:
         self._room = self._threads + max(queue, 0)
         self._max_wait_s, self._clock = max_wait_s, clock
         self._lock = threading.Lock()
-        self._told = told
+        self._on_change = on_change
         self._queues: OrderedDict[str, deque[_Task]] = OrderedDict()
         self._accepted: set[Future[Any]] = set()
         self._running: Counter[str] = Counter()
@@ -110,7 +110,7 @@ class Work:
             self._queues.setdefault(caller, deque()).append(_Task(future, task))
             self._accepted.add(future)
             self.waiting += 1
-            self._told(self.waiting)
+            self._on_change(self.waiting)
         future.add_done_callback(self._done)
         try:
             self._pool.submit(self._next)
@@ -198,4 +198,4 @@ class Work:
         with self._lock:
             self.waiting -= 1
             self._accepted.discard(future)
-            self._told(self.waiting)
+            self._on_change(self.waiting)

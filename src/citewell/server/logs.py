@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 from citewell.server.metrics import Metrics
 
 FIELDS = ("method", "route", "status", "ms", "credential", "request_id", "error", "pieces")
@@ -25,7 +25,7 @@ log = logging.getLogger("citewell.server")
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": written(datetime.fromtimestamp(record.created, UTC)),
+            "time": format_time(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }

@@ -37,9 +37,9 @@ from citewell.server.mcp_results import (
     WithdrawResult,
     citation_result,
     claim_result,
+    make_place,
     passage_result,
     past_answer,
-    place_of,
 )
 from citewell.server.telemetry import Telemetry
 from citewell.verification.verbatim import locate
@@ -216,7 +216,7 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
         return CitationCheck(found=False, status="BROKEN", failure=failure, reason=located.reason)
     source = {"id": document_id, "text": _with_heads(document, located.spans)}
     checked = msgspec.json.decode(kb.verify_line(msgspec.json.encode({"claim": claim, "sources": [source]})))
-    places = [place_of(document_id, document.version, start, end) for start, end in located.spans]
+    places = [make_place(document_id, document.version, start, end) for start, end in located.spans]
     if not checked["claims"]:
         nothing = "the text contains no claim to check"
         return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)

@@ -133,7 +133,7 @@ class WithdrawResult(BaseModel):
     withdrawn: str
 
 
-def place_of(
+def make_place(
     document_id: str, version: str, start: int, end: int, within: Chunk | Citation | None = None
 ) -> Place:
     """``within`` supplies the page and the section."""
@@ -150,7 +150,7 @@ def place_of(
 def passage_result(passage: Passage) -> Found:
     chunk = passage.chunk
     return Found(
-        place=place_of(
+        place=make_place(
             chunk.document_id, chunk.document_version, chunk.start_offset, chunk.end_offset, chunk
         ),
         title=chunk.title,
@@ -174,7 +174,7 @@ def claim_result(claim: Claim) -> Stated:
 
 def citation_result(citation: Citation) -> Cited:
     return Cited(
-        place=place_of(
+        place=make_place(
             citation.document_id, citation.document_version, citation.start, citation.end, citation
         ),
         quote=citation.quote,

@@ -53,7 +53,7 @@ class Problem(Exception):
         self.details = Details(title=title, status=status, hint=hint, retryable=retryable)
 
 
-def absent() -> Problem:
+def not_found() -> Problem:
     """The same problem for what does not exist and what the caller may not see."""
     title = "there is nothing here, or you may not see it"
     return Problem(404, title, hint="check the address and the id")
@@ -116,4 +116,4 @@ def looking_up() -> Iterator[None]:
     try:
         yield
     except (errors.UsageError, errors.EvidenceError) as error:
-        raise absent() from error
+        raise not_found() from error

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from citewell.vendors.reading import Answered
+from citewell.vendors.reading import VendorAnswer
 
 Json = dict[str, Any]
 MARK = "citewell"
@@ -30,8 +30,8 @@ class Protocol(NamedTuple):
     path: re.Pattern[str]
     joined: Callable[[Sequence[Json]], Json]
     last: Callable[[Json], bool]
-    marked: Callable[[Json, Answered, Json], None]
-    closing: Callable[[list[Json], Answered, Json], list[Json]]
+    marked: Callable[[Json, VendorAnswer, Json], None]
+    closing: Callable[[list[Json], VendorAnswer, Json], list[Json]]
     withheld: Callable[[Json, str], Json]
     events: Callable[[Json], list[Json]]
     error: Callable[[str], Json]
@@ -50,7 +50,7 @@ def line(event: Json) -> bytes:
     return named + b"data: " + msgspec.json.encode(event) + b"\n\n"
 
 
-def _notes(answered: Answered, mark: Json) -> list[tuple[tuple[int, int], Json]]:
+def _notes(answered: VendorAnswer, mark: Json) -> list[tuple[tuple[int, int], Json]]:
     """(key of the part, OpenAI annotation with offsets in that part) for each verified citation."""
     sources = {source.id: source for source in answered.sources}
     found: list[tuple[tuple[int, int], Json]] = []
@@ -100,7 +100,7 @@ def _chat_joined(events: Sequence[Json]) -> Json:
     return whole | {"object": "chat.completion", "choices": [choices[index] for index in sorted(choices)]}
 
 
-def _chat_marked(response: Json, answered: Answered, mark: Json) -> None:
+def _chat_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
     for (place, _), note in _notes(answered, mark):
         own = {key: note.pop(key) for key in ("start_index", "end_index", "title", "url")}
         message = response["choices"][place]["message"]
@@ -108,7 +108,7 @@ def _chat_marked(response: Json, answered: Answered, mark: Json) -> None:
     response[MARK] = mark
 
 
-def _chat_closing(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+def _chat_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
     """Our own chunk, then the original closing events."""
     whole: Json = {"choices": [{"message": {}} for _ in range(len(answered.pieces) or 1)]}
     _chat_marked(whole, answered, mark)
@@ -160,14 +160,14 @@ def _message(text: str) -> Json:
     return {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
 
 
-def _responses_marked(response: Json, answered: Answered, mark: Json) -> None:
+def _responses_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
     for (place, number), note in _notes(answered, mark):
         part = response["output"][place]["content"][number]
         part["annotations"] = [*(part.get("annotations") or ()), note]
     response[MARK] = mark
 
 
-def _responses_closing(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+def _responses_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
     for event in held:
         if event.get("type") in _ENDS:
             _responses_marked(event["response"], answered, mark)
@@ -220,11 +220,11 @@ def _messages_joined(events: Sequence[Json]) -> Json:
     return whole | {"content": [blocks[index] for index in sorted(blocks)]}
 
 
-def _top_marked(response: Json, answered: Answered, mark: Json) -> None:
+def _top_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
     response[MARK] = mark
 
 
-def _last_marked(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+def _last_marked(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
     return [*held[:-1], held[-1] | {MARK: mark}]
 
 

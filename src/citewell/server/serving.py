@@ -44,7 +44,7 @@ thirty seconds, kill it."""
 _CLOSING_S = 3.0
 
 
-def refuse(home: Path, config: Config) -> None:
+def validate_serving(home: Path, config: Config) -> None:
     """Raises ConfigError for an unsafe way of serving."""
     settings = config.server
     if not is_loopback(settings.host) and not settings.oidc_issuer and not ApiKeys(home).any():
@@ -62,7 +62,7 @@ def refuse(home: Path, config: Config) -> None:
 def serve(home: Path, config: Config, said: Mapping[str, str] | None = None) -> None:
     """Serves requests until told to stop; ``said`` are the command line's options as variables, already
     applied to ``config``. Raises ConfigError before the socket opens."""
-    refuse(home, config)
+    validate_serving(home, config)
     settings = config.server
     options: dict[str, Any] = {
         "host": settings.host,

@@ -23,7 +23,7 @@ from citewell.core.metering import Meter, metered
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
-from citewell.server.limits import Buckets, Deadline, Work
+from citewell.server.limits import Buckets, Deadline, WorkQueue
 from citewell.server.logs import log
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
@@ -48,11 +48,11 @@ class Site:
         self.keys = ApiKeys(kb.home)
         self.metrics = Metrics(kb)
         kb.parts.subscribers.append(self.metrics.signalled)
-        self.work = Work(
-            settings.threads, settings.queue, max_wait_s=settings.max_wait_s, told=self.metrics.queue.set
+        self.work = WorkQueue(
+            settings.threads, settings.queue, max_wait_s=settings.max_wait_s, on_change=self.metrics.queue.set
         )
         # Checks and uploads take long, so they have threads of their own and never block questions.
-        self.checks = Work((settings.threads + 1) // 2, settings.queue, max_wait_s=settings.max_wait_s)
+        self.checks = WorkQueue((settings.threads + 1) // 2, settings.queue, max_wait_s=settings.max_wait_s)
         self.callers = Buckets(settings.rate_per_minute, settings.burst)
         # Guessing 256 bits is hopeless; this keeps attempts from costing us much.
         self.strangers = Buckets(60, 30)
@@ -70,7 +70,7 @@ class Site:
 
     async def attended(
         self,
-        work: Work,
+        work: WorkQueue,
         request: Request,
         caller: Caller,
         call: Callable[[Callable[[], str]], Result],
@@ -162,7 +162,7 @@ class Site:
         return ended
 
 
-class Attended(APIRoute):
+class DeadlineRoute(APIRoute):
     """A GET route whose log reading or judging stops at the request's deadline or when the client leaves. It
     does nothing for other methods: their body is yet to come, and only the handler knows what may be left
     half done."""

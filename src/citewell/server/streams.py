@@ -22,7 +22,7 @@ from citewell.answering.streaming import Event
 from citewell.core.access import Caller
 from citewell.core.errors import CitewellError
 from citewell.core.records import Answer
-from citewell.knowledge.traces import Heard, Relay, Relayed
+from citewell.knowledge.traces import Relay, RelayedEvent, RelayedEvents
 from citewell.server.limits import Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Details
@@ -48,7 +48,7 @@ class Stream:
         self.deadline = Deadline()
         self.answer: Answer | None = None
         self.ended_at: float | None = None
-        self._events: list[Relayed] = []
+        self._events: list[RelayedEvent] = []
         self._lock, self._emitting = threading.Lock(), threading.Lock()
         self._listening: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
@@ -65,7 +65,7 @@ class Stream:
             self.ended_at = time.monotonic()
             self._wake()
 
-    async def events(self, after: int = 0) -> AsyncIterator[Relayed | None]:
+    async def events(self, after: int = 0) -> AsyncIterator[RelayedEvent | None]:
         """Every event after number ``after``, to the end; None whenever nothing came for ``PULSE_S``."""
         woken = asyncio.Event()
         listener = (asyncio.get_running_loop(), woken)
@@ -93,7 +93,7 @@ class Stream:
 
     def _add(self, kind: str, data: bytes) -> None:
         with self._emitting:
-            event = Relayed(number=len(self._events) + 1, kind=kind, data=data)
+            event = RelayedEvent(number=len(self._events) + 1, kind=kind, data=data)
             # To the others first, so that any worker can resume after what a client here has received.
             self._pass_on(lambda relay: relay.tell(self.request_id, [event]))
             with self._lock:
@@ -129,7 +129,7 @@ class RemoteStream:
         heard = self._heard(0)
         return heard is not None and (heard.ended or heard.silent_s < GONE_S)
 
-    async def events(self, after: int = 0) -> AsyncIterator[Relayed | None]:
+    async def events(self, after: int = 0) -> AsyncIterator[RelayedEvent | None]:
         """As :meth:`Stream.events`; ends with an error if the answering worker is gone."""
         spoke = time.monotonic()
         while True:
@@ -148,7 +148,7 @@ class RemoteStream:
                     hint="reconnect: if the answer was already recorded, you will get it; if not, ask again",
                     retryable=True,
                 )
-                yield Relayed(number=after + 1, kind=ERROR, data=msgspec.json.encode(gone))
+                yield RelayedEvent(number=after + 1, kind=ERROR, data=msgspec.json.encode(gone))
                 return
             now = time.monotonic()
             if heard.told or now - spoke > PULSE_S:
@@ -157,7 +157,7 @@ class RemoteStream:
                     yield None
             await asyncio.sleep(LOOK_S)
 
-    def _heard(self, after: int) -> Heard | None:
+    def _heard(self, after: int) -> RelayedEvents | None:
         return self._relay.heard(self.request_id, self.caller.user, after, groups=_groups_of(self.caller))
 
 

@@ -1,8 +1,8 @@
 """Parses model vendors' answers with citations into a text, its sources and its citations.
 
 In: the JSON of a response, and the contents of its request (:mod:`citewell.vendors.requests`) if known. Out:
-:class:`Answered`, with offsets in code points of the text; Gemini's offsets in UTF-8 bytes are converted. If
-only quotes of a source are known, they replace it, and a note says so. Raises UsageError for any other
+:class:`VendorAnswer`, with offsets in code points of the text; Gemini's offsets in UTF-8 bytes are converted.
+If only quotes of a source are known, they replace it, and a note says so. Raises UsageError for any other
 format. Formats follow the types of each vendor's SDK, and AWS's and Azure's references.
 """
 
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from citewell.core.errors import UsageError
-from citewell.core.naming import seen
+from citewell.core.naming import visible_id
 from citewell.core.records import Cited, Quote, Record
-from citewell.vendors.requests import Given, Row, Sent, objects, results, sent, string
+from citewell.vendors.requests import AnswerRequest, RequestSource, Row, objects, results, sent, string
 
 QUOTES_ALONE = "the sources were not given; the quotes in the answer are used instead"
 _DOC = re.compile(r"\[doc(\d{1,3})\]")
 
 
-class Piece(NamedTuple):
+class AnswerPart(NamedTuple):
     """One part of the answer: ``key`` locates it in the response, ``[start, end)`` in the text."""
 
     key: tuple[int, int]
@@ -31,27 +31,29 @@ class Piece(NamedTuple):
     end: int
 
 
-class Answered(Record, frozen=True, kw_only=True):
+class VendorAnswer(Record, frozen=True, kw_only=True):
     """``calls_tools``: the model calls tools, so this is not its final answer."""
 
     text: str
-    sources: tuple[Given, ...] = ()
+    sources: tuple[RequestSource, ...] = ()
     citations: tuple[Cited, ...] = ()
     question: str = ""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[AnswerPart, ...] = ()
     calls_tools: bool = False
     notes: tuple[str, ...] = ()
 
 
-def read(given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()) -> Answered:
+def read_saved_response(
+    given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()
+) -> VendorAnswer:
     """Reads a saved response, or ``{"request": ..., "response": ...}``; ``documents`` are (id, text) pairs in
     the order of a request that was not saved. Without ``vendor`` the first one whose keys match is used.
     Raises UsageError."""
-    response, request = given, Sent()
+    response, request = given, AnswerRequest()
     if isinstance(given.get("response"), dict):
         response = given["response"]
         request = sent(given["request"]) if isinstance(given.get("request"), dict) else request
-    own = tuple(Given(id=id, text=text, kind="document") for id, text in documents)
+    own = tuple(RequestSource(id=id, text=text, kind="document") for id, text in documents)
     request = msgspec.structs.replace(request, sources=(*request.sources, *own))
     vendor = vendor or next((name for name, found in VENDORS.items() if found.fits(response)), "")
     if not vendor:
@@ -62,11 +64,12 @@ def read(given: Row, vendor: str = "", documents: Iterable[tuple[str, str]] = ()
         raise UsageError(f"unknown format {vendor!r}", hint=f"use one of: {', '.join(VENDORS)}")
     if not VENDORS[vendor].fits(response):
         raise UsageError(f"not a response of {vendor}", hint=f"expected {VENDORS[vendor].holds}")
-    return answered(response, vendor, request)
+    return read_response(response, vendor, request)
 
 
-def answered(response: Row, vendor: str, request: Sent) -> Answered:
-    """Like :func:`read`, for a known vendor. Raises UsageError if a part has the wrong type."""
+def read_response(response: Row, vendor: str, request: AnswerRequest) -> VendorAnswer:
+    """Like :func:`read_saved_response`, for a known vendor. Raises UsageError if a part has the wrong
+    type."""
     try:
         found = VENDORS[vendor].read(response, request)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -82,25 +85,25 @@ def answered(response: Row, vendor: str, request: Sent) -> Answered:
 class _Text:
     """Assembles the answer from its parts, and collects sources and citations."""
 
-    def __init__(self, request: Sent, *, joint: str = "") -> None:
+    def __init__(self, request: AnswerRequest, *, joint: str = "") -> None:
         self.text, self._joint, self._request = "", joint, request
-        self.pieces: list[Piece] = []
+        self.pieces: list[AnswerPart] = []
         self.citations: list[Cited] = []
-        self._own: dict[str, Given] = {}
+        self._own: dict[str, RequestSource] = {}
         self._quoted: dict[str, list[str]] = {}
 
-    def add(self, key: tuple[int, int], words: str, *, apart: bool = False) -> Piece:
+    def add(self, key: tuple[int, int], words: str, *, apart: bool = False) -> AnswerPart:
         if apart and self.text and words:
             self.text += self._joint
-        piece = Piece(key, len(self.text), len(self.text) + len(words))
+        piece = AnswerPart(key, len(self.text), len(self.text) + len(words))
         self.text += words
         self.pieces.append(piece)
         return piece
 
-    def source(self, given: Given) -> str:
+    def source(self, given: RequestSource) -> str:
         """Registers a source; returns its id, unique among sources with other texts."""
         known = {source.id: source.text for source in self._request.sources}
-        id = name = seen(given.id or given.title or given.uri)[:200].strip() or str(len(self._own) + 1)
+        id = name = visible_id(given.id or given.title or given.uri)[:200].strip() or str(len(self._own) + 1)
         extra = 1
         while (taken := known.get(id, self._own[id].text if id in self._own else None)) is not None:
             if taken == given.text or not given.text:
@@ -119,19 +122,19 @@ class _Text:
         if quote:
             self._quoted.setdefault(source, []).append(quote)
 
-    def done(self, *, calls_tools: bool = False) -> Answered:
+    def done(self, *, calls_tools: bool = False) -> VendorAnswer:
         """The result; the text of a source that was not given consists of its quotes."""
         given = {source.id: source for source in self._request.sources} | self._own
         notes = []
         for id in dict.fromkeys(cited.quote.source for cited in self.citations):
-            if not given.setdefault(id, Given(text="", id=id)).text and id in self._quoted:
+            if not given.setdefault(id, RequestSource(text="", id=id)).text and id in self._quoted:
                 words = "\n\n".join(dict.fromkeys(self._quoted[id]))
                 given[id] = msgspec.structs.replace(given[id], text=words)
                 notes.append(QUOTES_ALONE)
         kept = [cited for cited in self.citations if given[cited.quote.source].text]
         if lost := len(self.citations) - len(kept):
             notes.append(f"{lost} citations name sources whose text was not given, and were left out")
-        return Answered(
+        return VendorAnswer(
             text=self.text,
             sources=tuple(source for source in given.values() if source.text),
             citations=tuple(kept),
@@ -141,7 +144,7 @@ class _Text:
         )
 
 
-def _anthropic(response: Row, request: Sent) -> Answered:
+def _anthropic(response: Row, request: AnswerRequest) -> VendorAnswer:
     made = _Text(msgspec.structs.replace(request, sources=(*request.sources, *_served(response, request))))
     for place, block in enumerate(response["content"]):
         if block["type"] == "text":
@@ -151,14 +154,14 @@ def _anthropic(response: Row, request: Sent) -> Answered:
     return made.done(calls_tools=any(block["type"] == "tool_use" for block in response["content"]))
 
 
-def _served(response: Row, request: Sent) -> tuple[Given, ...]:
+def _served(response: Row, request: AnswerRequest) -> tuple[RequestSource, ...]:
     blocks = response.get("content") or response.get("output") or []
     served = [block for block in objects(blocks) if block.get("type") not in ("text", "message")]
     taken = {source.id for source in request.sources}
     return tuple(found for found in sent({"messages": served}).sources if found.id not in taken)
 
 
-def _pointed(made: _Text, request: Sent, citation: Row) -> str:
+def _pointed(made: _Text, request: AnswerRequest, citation: Row) -> str:
     """The id of the source that an Anthropic citation points to."""
     kind = citation["type"]
     if kind == "search_result_location":
@@ -172,10 +175,10 @@ def _pointed(made: _Text, request: Sent, citation: Row) -> str:
     if 0 <= place < len(known):
         return known[place].id
     name = uri or title or f"document {place + 1}"
-    return made.source(Given(text="", id=name, title=string(title), uri=uri))
+    return made.source(RequestSource(text="", id=name, title=string(title), uri=uri))
 
 
-def _responses(response: Row, request: Sent) -> Answered:
+def _responses(response: Row, request: AnswerRequest) -> VendorAnswer:
     made = _Text(
         msgspec.structs.replace(request, sources=(*request.sources, *_served(response, request))),
         joint="\n\n",
@@ -190,23 +193,25 @@ def _responses(response: Row, request: Sent) -> Answered:
     return made.done(calls_tools=tools)
 
 
-def _annotation(made: _Text, piece: Piece, note: Row) -> None:
+def _annotation(made: _Text, piece: AnswerPart, note: Row) -> None:
     """OpenAI's annotations: a file at one position or over a range, a URL over a range."""
     note = note | note.get("url_citation", {}) if "url_citation" in note else note
     match note["type"]:
         case "url_citation":
-            id = made.source(Given(text="", id=note["url"], title=string(note.get("title")), uri=note["url"]))
+            id = made.source(
+                RequestSource(text="", id=note["url"], title=string(note.get("title")), uri=note["url"])
+            )
             made.cite(piece.start + note["start_index"], piece.start + note["end_index"], id)
         case "file_citation" | "container_file_citation":
             name = note.get("filename") or note["file_id"]
-            id = made.source(Given(text="", id=note["file_id"], title=string(name)))
+            id = made.source(RequestSource(text="", id=note["file_id"], title=string(name)))
             start = piece.start + (
                 note["start_index"] if "start_index" in note else max(note["index"] - 1, 0)
             )
             made.cite(start, piece.start + note.get("end_index", note.get("index", 0)), id)
 
 
-def _chat(response: Row, request: Sent) -> Answered:
+def _chat(response: Row, request: AnswerRequest) -> VendorAnswer:
     """Also for other servers with OpenAI's protocol: Azure's "on your data", Mistral, Perplexity."""
     made = _Text(request, joint="\n\n")
     found = response.get("search_results") or [{"url": url} for url in response.get("citations") or ()]
@@ -246,15 +251,17 @@ def _mistral(made: _Text, place: int, chunks: Iterable[Row]) -> None:
             case "tool_reference":
                 uri, title = string(chunk.get("url")), string(chunk.get("title"))
                 words = string(chunk.get("description"))
-                made.cite(last.start, last.end, made.source(Given(text=words, id=uri, title=title, uri=uri)))
+                made.cite(
+                    last.start, last.end, made.source(RequestSource(text=words, id=uri, title=title, uri=uri))
+                )
 
 
-def _gemini(response: Row, request: Sent) -> Answered:
+def _gemini(response: Row, request: AnswerRequest) -> VendorAnswer:
     made = _Text(request, joint="\n\n")
     tools = False
     for place, candidate in enumerate(response["candidates"]):
         parts = (candidate.get("content") or {}).get("parts") or []
-        spoken: dict[int, Piece] = {}
+        spoken: dict[int, AnswerPart] = {}
         for number, part in enumerate(parts):
             tools = tools or "functionCall" in part
             if part.get("text") and not part.get("thought"):
@@ -274,11 +281,11 @@ def _gemini(response: Row, request: Sent) -> Answered:
     return made.done(calls_tools=tools)
 
 
-def _chunk(chunk: Row) -> Given:
+def _chunk(chunk: Row) -> RequestSource:
     kind = next((kind for kind in ("retrievedContext", "web", "maps") if kind in chunk), "web")
     found = chunk[kind]
     name = string(found.get("documentName")) or string(found.get("uri")) or string(found.get("title"))
-    return Given(
+    return RequestSource(
         text=string(found.get("text")),
         id=name,
         title=string(found.get("title")),
@@ -286,10 +293,10 @@ def _chunk(chunk: Row) -> Given:
     )
 
 
-def _cohere(response: Row, request: Sent) -> Answered:
+def _cohere(response: Row, request: AnswerRequest) -> VendorAnswer:
     made = _Text(request)
     message = response["message"]
-    placed: dict[int, Piece] = {}
+    placed: dict[int, AnswerPart] = {}
     for place, part in enumerate(message.get("content") or ()):
         if part["type"] == "text":
             placed[place] = made.add((place, 0), part["text"])
@@ -304,7 +311,7 @@ def _cohere(response: Row, request: Sent) -> Answered:
     return made.done(calls_tools=bool(message.get("tool_calls")))
 
 
-def _bedrock(response: Row, request: Sent) -> Answered:
+def _bedrock(response: Row, request: AnswerRequest) -> VendorAnswer:
     """A span's end is inclusive in some regions and exclusive in others: its text decides."""
     made = _Text(request)
     whole = made.add((0, 0), response["output"]["text"])
@@ -321,15 +328,15 @@ def _bedrock(response: Row, request: Sent) -> Answered:
     return made.done()
 
 
-def _reference(reference: Row) -> Given:
+def _reference(reference: Row) -> RequestSource:
     place = reference.get("location") or {}
     inner = next((value for value in place.values() if isinstance(value, dict)), {})
     uri = next((value for name in ("uri", "url", "id") if (value := string(inner.get(name)))), "")
-    return Given(text=string(reference["content"].get("text")), id=uri, title="", uri=uri)
+    return RequestSource(text=string(reference["content"].get("text")), id=uri, title="", uri=uri)
 
 
-def _first(found: list[Given]) -> Given:
-    return found[0] if found else Given(text="")
+def _first(found: list[RequestSource]) -> RequestSource:
+    return found[0] if found else RequestSource(text="")
 
 
 class Vendor(NamedTuple):
@@ -337,7 +344,7 @@ class Vendor(NamedTuple):
 
     holds: str
     fits: Callable[[Row], bool]
-    read: Callable[[Row, Sent], Answered]
+    read: Callable[[Row, AnswerRequest], VendorAnswer]
 
 
 def _has(*path: str) -> Callable[[Row], bool]:

@@ -1,8 +1,8 @@
 """Extracts the question and sources from a request to a language model.
 
 In: the JSON body of OpenAI chat completions or responses, Anthropic messages, Gemini generateContent; a
-pattern for sources written into a prompt. Out: :class:`Sent`. A document that is not text (a PDF in base64, a
-file by its id) is named in ``notes``, never guessed at. Independent of answers and HTTP.
+pattern for sources written into a prompt. Out: :class:`AnswerRequest`. A document that is not text (a PDF in
+base64, a file by its id) is named in ``notes``, never guessed at. Independent of answers and HTTP.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.core.naming import seen
+from citewell.core.naming import visible_id
 from citewell.core.records import Record
 
 Row = Mapping[str, Any]
@@ -31,7 +31,7 @@ _LISTS = ("results", "documents", "docs", "sources", "chunks", "passages", "sear
 MOST_DEPTH = 20
 
 
-class Given(Record, frozen=True, kw_only=True):
+class RequestSource(Record, frozen=True, kw_only=True):
     """A source in a request: ``kind`` is ``document``, ``search``, ``tool`` or ``prompt``."""
 
     text: str
@@ -41,21 +41,21 @@ class Given(Record, frozen=True, kw_only=True):
     kind: str = "tool"
 
 
-class Sent(Record, frozen=True, kw_only=True):
+class AnswerRequest(Record, frozen=True, kw_only=True):
     """``sources`` have unique ids; ``[1]`` of the newest turn keeps its number."""
 
     question: str = ""
-    sources: tuple[Given, ...] = ()
+    sources: tuple[RequestSource, ...] = ()
     user: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()
 
-    def of_kind(self, kind: str) -> list[Given]:
+    def of_kind(self, kind: str) -> list[RequestSource]:
         """The sources of a kind in the order of the request, as vendors index them."""
         return [source for source in self.sources if source.kind == kind]
 
 
-def sent(body: Row, pattern: str = NUMBERED) -> Sent:
+def sent(body: Row, pattern: str = NUMBERED) -> AnswerRequest:
     """The question (the user's last words) and all sources of a request, in order. Never raises for a body
     that is not a request: it then has no sources."""
     walk = _Walk()
@@ -74,26 +74,26 @@ def sent(body: Row, pattern: str = NUMBERED) -> Sent:
     metadata = body.get("metadata")
     user = body.get("user") or body.get("safety_identifier")
     user = user or (metadata.get("user_id") if isinstance(metadata, Mapping) else "")
-    return Sent(
+    return AnswerRequest(
         question=_question(spoken[-1] if spoken else "", pattern),
         sources=_numbered([*walk.found, *prompts]),
-        user=seen(string(user))[:200],
+        user=visible_id(string(user))[:200],
         model=string(body.get("model"))[:200],
         notes=tuple(dict.fromkeys(walk.notes)),
     )
 
 
-def in_prompt(text: str, pattern: str) -> Iterator[Given]:
+def in_prompt(text: str, pattern: str) -> Iterator[RequestSource]:
     """The matches of ``pattern``: its group ``text``, or the whole match, with its group ``id`` if any."""
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
         words = groups.get("text") or groups.get("inner") or found.group()
         named = groups.get("id") or next(iter(_NAMED.findall(groups.get("head") or "")), "")
         if words.strip():
-            yield Given(text=words.strip(), id=named, kind="prompt")
+            yield RequestSource(text=words.strip(), id=named, kind="prompt")
 
 
-def results(value: Any, kind: str, name: str = "") -> list[Given]:
+def results(value: Any, kind: str, name: str = "") -> list[RequestSource]:
     """The sources in a tool's result: each object of a list with its text, or the whole result as one."""
     if isinstance(value, str):
         try:
@@ -102,7 +102,7 @@ def results(value: Any, kind: str, name: str = "") -> list[Given]:
             inner = None
         if isinstance(inner, dict | list):
             return results(inner, kind, name)
-        return [Given(text=value, id=name, kind=kind)] if value.strip() else []
+        return [RequestSource(text=value, id=name, kind=kind)] if value.strip() else []
     if isinstance(value, list):
         return [found for item in value for found in results(item, kind, name if len(value) == 1 else "")]
     if not isinstance(value, Mapping):
@@ -121,7 +121,7 @@ def results(value: Any, kind: str, name: str = "") -> list[Given]:
             for found in results(inner, kind)
         ]
     return [
-        Given(
+        RequestSource(
             text=text or "\n".join(_leaves(value)),
             id=next((str(value[key]) for key in _IDS if isinstance(value.get(key), str | int)), name),
             title=string(value.get("title") or value.get("filename") or value.get("name")),
@@ -136,7 +136,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []
-        self.found: list[Given] = []
+        self.found: list[RequestSource] = []
         self.notes: list[str] = []
 
     def content(self, value: Any, role: str, depth: int = 0) -> None:
@@ -157,7 +157,7 @@ class _Walk:
             case "document":
                 self._document(block)
             case "search_result":
-                text = "\n".join(texts(block.get("content")))
+                text = "\n".join(content_texts(block.get("content")))
                 uri = string(block.get("source"))
                 self._add(text, uri, string(block.get("title")), "search", uri)
             case "file_search_call":
@@ -194,18 +194,18 @@ class _Walk:
                 self._add("", "", title, "document")  # because Anthropic's document_index counts it
                 self.notes.append(f"the document {title or 'of the request'} is not text and was not read")
             return
-        self._add("\n".join(texts(text)), "", title, "document")
+        self._add("\n".join(content_texts(text)), "", title, "document")
 
     def _add(self, text: str, id: str, title: str, kind: str, uri: str = "") -> None:
-        self.found.append(Given(text=text, id=id, title=title, kind=kind, uri=uri))
+        self.found.append(RequestSource(text=text, id=id, title=title, kind=kind, uri=uri))
 
 
-def _numbered(found: list[Given]) -> tuple[Given, ...]:
+def _numbered(found: list[RequestSource]) -> tuple[RequestSource, ...]:
     """Makes ids unique: later sources keep their id; repeated tool and prompt texts are kept once."""
     taken: dict[str, str] = {}
     named = []
     for number, source in reversed(list(enumerate(found, 1))):
-        wanted = seen(source.id or source.title or source.uri)[:200].strip() or str(number)
+        wanted = visible_id(source.id or source.title or source.uri)[:200].strip() or str(number)
         if wanted in taken and taken[wanted] == source.text and source.kind in ("tool", "prompt"):
             continue
         id, extra = wanted, 1
@@ -222,7 +222,7 @@ def _question(text: str, pattern: str) -> str:
     return " ".join(re.sub(pattern, " ", text).split())
 
 
-def texts(value: Any) -> list[str]:
+def content_texts(value: Any) -> list[str]:
     """The texts of a content: one string or text blocks."""
     if isinstance(value, str):
         return [value]

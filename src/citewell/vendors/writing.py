@@ -12,42 +12,42 @@ from typing import Any, NamedTuple
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Citation, Claim, Status
-from citewell.vendors.reading import Answered
-from citewell.vendors.requests import Given
+from citewell.vendors.reading import VendorAnswer
+from citewell.vendors.requests import RequestSource
 
 Json = dict[str, Any]
 _AROUND = 32
 """Characters of context before and after a quote in a text quote selector."""
 
 
-class Span(NamedTuple):
+class VerifiedSpan(NamedTuple):
     """A verified claim: ``[start, end)`` of the answer, with (index, source, citation) per citation."""
 
     start: int
     end: int
-    cited: tuple[tuple[int, Given, Citation], ...]
+    cited: tuple[tuple[int, RequestSource, Citation], ...]
 
 
-def write(answered: Answered, claims: Sequence[Claim], vendor: str) -> Json:
+def write(answered: VendorAnswer, claims: Sequence[Claim], vendor: str) -> Json:
     """The answer in the format of ``vendor``. Raises UsageError for an unknown format."""
     if vendor not in WRITERS:
         raise UsageError(f"unknown format {vendor!r}", hint=f"use one of: {', '.join(WRITERS)}")
     return WRITERS[vendor](answered, _spans(answered, claims))
 
 
-def _spans(answered: Answered, claims: Sequence[Claim]) -> list[Span]:
+def _spans(answered: VendorAnswer, claims: Sequence[Claim]) -> list[VerifiedSpan]:
     places = {source.id: (place, source) for place, source in enumerate(answered.sources)}
-    spans: dict[tuple[int, int], dict[tuple[str, int], tuple[int, Given, Citation]]] = {}
+    spans: dict[tuple[int, int], dict[tuple[str, int], tuple[int, RequestSource, Citation]]] = {}
     for claim in claims:
         if claim.verdict.status is Status.VERIFIED:
             found = spans.setdefault((claim.answer_start, claim.answer_end), {})
             for one in claim.citations:
                 if one.start >= 0:
                     found[one.document_id, one.start] = (*places[one.document_id], one)
-    return [Span(*at, tuple(cited.values())) for at, cited in sorted(spans.items()) if cited]
+    return [VerifiedSpan(*at, tuple(cited.values())) for at, cited in sorted(spans.items()) if cited]
 
 
-def _parts(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, Span | None]]:
+def _parts(text: str, spans: Sequence[VerifiedSpan]) -> Iterator[tuple[str, VerifiedSpan | None]]:
     """The text cut at span borders; of overlapping spans only the first is kept."""
     place = 0
     for span in spans:
@@ -61,20 +61,20 @@ def _parts(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, Span | None]
         yield text[place:], None
 
 
-def _openai(answered: Answered, spans: Sequence[Span]) -> Json:
+def _openai(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     notes = [{"type": "url_citation", "url_citation": note} for note in _addresses(spans)]
     message = {"role": "assistant", "content": answered.text, "refusal": None, "annotations": notes}
     return {"choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}]}
 
 
-def _responses(answered: Answered, spans: Sequence[Span]) -> Json:
+def _responses(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     notes = [{"type": "url_citation", **note} for note in _addresses(spans)]
     part = {"type": "output_text", "text": answered.text, "annotations": notes}
     item = {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
     return {"object": "response", "output": [item]}
 
 
-def _addresses(spans: Sequence[Span]) -> Iterator[Json]:
+def _addresses(spans: Sequence[VerifiedSpan]) -> Iterator[Json]:
     for span in spans:
         for _, source, _ in span.cited:
             yield {
@@ -85,7 +85,7 @@ def _addresses(spans: Sequence[Span]) -> Iterator[Json]:
             }
 
 
-def _anthropic(answered: Answered, spans: Sequence[Span]) -> Json:
+def _anthropic(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     blocks: list[Json] = []
     for text, span in _parts(answered.text, spans):
         block: Json = {"type": "text", "text": text, "citations": None}
@@ -106,7 +106,7 @@ def _anthropic(answered: Answered, spans: Sequence[Span]) -> Json:
     return {"type": "message", "role": "assistant", "content": blocks}
 
 
-def _gemini(answered: Answered, spans: Sequence[Span]) -> Json:
+def _gemini(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     chunks = [
         {"retrievedContext": {"title": one.title or one.id, "uri": one.uri or one.id, "text": one.text}}
         for one in answered.sources
@@ -127,7 +127,7 @@ def _gemini(answered: Answered, spans: Sequence[Span]) -> Json:
     return {"candidates": [{"content": content, "finishReason": "STOP", "groundingMetadata": grounding}]}
 
 
-def _cohere(answered: Answered, spans: Sequence[Span]) -> Json:
+def _cohere(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     citations = [
         {
             "start": span.start,
@@ -150,7 +150,7 @@ def _cohere(answered: Answered, spans: Sequence[Span]) -> Json:
     return {"message": {"role": "assistant", "content": content, "citations": citations}}
 
 
-def _mistral(answered: Answered, spans: Sequence[Span]) -> Json:
+def _mistral(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     chunks: list[Json] = []
     for text, span in _parts(answered.text, spans):
         chunks.append({"type": "text", "text": text})
@@ -164,7 +164,7 @@ def _mistral(answered: Answered, spans: Sequence[Span]) -> Json:
     }
 
 
-def _bedrock(answered: Answered, spans: Sequence[Span]) -> Json:
+def _bedrock(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     citations = [
         {
             "generatedResponsePart": {
@@ -186,7 +186,7 @@ def _bedrock(answered: Answered, spans: Sequence[Span]) -> Json:
     return {"output": {"text": answered.text}, "citations": citations}
 
 
-def _w3c(answered: Answered, spans: Sequence[Span]) -> Json:
+def _w3c(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
     """Each annotation links a range of the answer (its body) to the supporting span of a source (its
     target)."""
     items = [
@@ -218,7 +218,7 @@ def _w3c(answered: Answered, spans: Sequence[Span]) -> Json:
     return {"@context": "http://www.w3.org/ns/anno.jsonld", "type": "AnnotationPage", "items": items}
 
 
-WRITERS: dict[str, Callable[[Answered, Sequence[Span]], Json]] = {
+WRITERS: dict[str, Callable[[VendorAnswer, Sequence[VerifiedSpan]], Json]] = {
     "anthropic": _anthropic,
     "bedrock": _bedrock,
     "cohere": _cohere,

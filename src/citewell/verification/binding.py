@@ -61,7 +61,7 @@ def bind(
     region = text[start:end]
     if verbatim := find_verbatim(claim.strip().rstrip(".!"), region):
         span = (start + verbatim[0], start + verbatim[1])
-        return (fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end),)
+        return (fit_span(text, *span, claim, min_tokens, max_tokens, low=start, high=end),)
     if cell := _cell_spans(claim, text, rows, context):
         return cell
     candidates = _candidates(claim, region, context)
@@ -78,13 +78,13 @@ def bind(
         chosen.append(max(more, key=lambda c: (len(c.numbers - numbers), len(c.held - held), -c.start)))
     chosen = _needed(chosen, region, score)
     spans = sorted(
-        fitted(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
+        fit_span(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
         for c in chosen
     )
     return tuple(dict.fromkeys(spans))
 
 
-def fitted(
+def fit_span(
     text: str, start: int, end: int, claim: str, min_tokens: int = 3, max_tokens: int = 30, *,
     low: int = 0, high: int | None = None,
 ) -> Span:  # fmt: skip

@@ -16,7 +16,7 @@ from functools import lru_cache
 from citewell.questions.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import CENTS, CURRENCIES, Form, Quantity
+from citewell.verification.quantity import CENTS, CURRENCIES, Quantity, QuantityForm
 
 _SCALES = {
     Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**5): "lakh", Decimal(10**6): "million",
@@ -40,10 +40,14 @@ _PER_SHARE = re.compile(r"\bper (?:\w+ ){0,2}share\b", re.IGNORECASE)
 _EACH = re.compile(r"\bper\b|\bprices?\b|\beach\b", re.IGNORECASE)
 
 
-def states(cell: str, place: str, around: str, value: Quantity) -> bool:
+def cell_states_value(cell: str, place: str, around: str, value: Quantity) -> bool:
     """Whether ``cell`` states ``value``. ``place`` is the row label and, on the next line, the column
     head; ``around`` is the text around the table plus the table's own text."""
-    found = [q for q in extract_quantities(cell) if q.form not in {Form.DATE, Form.ORDINAL, Form.TIME}]
+    found = [
+        q
+        for q in extract_quantities(cell)
+        if q.form not in {QuantityForm.DATE, QuantityForm.ORDINAL, QuantityForm.TIME}
+    ]
     if len(found) != 1 or found[0].hedged or cell.count("(") != cell.count(")"):
         return False
     (own,) = found
@@ -53,10 +57,10 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
     checks, stated = check_numbers(value.text.lstrip(_MINUS), written), extract_quantities(written)
     if len(checks) != 1 or len(stated) != 1 or checks[0].match not in {Match.EQUAL, Match.ROUNDED}:
         return False
-    kind = (Form.NUMBER if stated[0].form is Form.YEAR else stated[0].form, stated[0].unit)
+    kind = (QuantityForm.NUMBER if stated[0].form is QuantityForm.YEAR else stated[0].form, stated[0].unit)
     claimed = (value.form, value.unit)
     same = kind == claimed or (
-        (kind, claimed) == ((Form.NUMBER, ""), (Form.MONEY, "USD"))
+        (kind, claimed) == ((QuantityForm.NUMBER, ""), (QuantityForm.MONEY, "USD"))
         and (bool(_PER_SHARE.search(place)) or (stated[0].scaled))
     )
     return same and _negative(value) == _negative(own)
@@ -73,7 +77,7 @@ def with_scale(cell: str, place: str, around: str, value: Quantity) -> str:
     return written if len(full) == 1 and full[0].scaled and not found[0].scaled else ""
 
 
-def declares(head: str) -> bool:
+def declares_unit(head: str) -> bool:
     """Whether ``head`` declares a scale or currency for its own column."""
     return bool(_scales(head) is None or _scales(head) or _currencies(head))
 
@@ -81,8 +85,8 @@ def declares(head: str) -> bool:
 def _in_full(own: Quantity, place: str, around: str) -> str:
     """The cell's number as a sentence would write it ("5,120 million USD"); "" if uncertain."""
     number = own.text.lstrip(_MINUS)
-    bare = own.form in {Form.NUMBER, Form.YEAR} and not own.unit
-    if not bare and own.form is not Form.MONEY:
+    bare = own.form in {QuantityForm.NUMBER, QuantityForm.YEAR} and not own.unit
+    if not bare and own.form is not QuantityForm.MONEY:
         return number
     scale = _scale(own, place, around)
     if bare and (unit := _unit(number, place)):
@@ -137,8 +141,8 @@ def _unit(number: str, place: str) -> str:
         if (
             found
             and found[0].text == written
-            and found[0].form is not Form.MONEY
-            and (found[0].unit or found[0].form in {Form.PERCENT, Form.POINTS})
+            and found[0].form is not QuantityForm.MONEY
+            and (found[0].unit or found[0].form in {QuantityForm.PERCENT, QuantityForm.POINTS})
         ):
             return written
     return f"{number}%" if _PERCENT.search(place) else ""

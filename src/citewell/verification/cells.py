@@ -13,15 +13,15 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.questions.scales import context_scales, declared_units
-from citewell.verification.cell_values import declares, states, with_scale
+from citewell.verification.cell_values import cell_states_value, declares_unit, with_scale
 from citewell.verification.evidence import EvidenceText, TableLine
 from citewell.verification.lexicon import ASIDES
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import CURRENCIES, UNITS, Form, Quantity
-from citewell.verification.words import content_words, overlap, telling_words, words_of
+from citewell.verification.quantity import CURRENCIES, UNITS, Quantity, QuantityForm
+from citewell.verification.words import content_words, distinguishing_words, overlap, words_of
 
-_NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
+_NO_VALUES = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL, QuantityForm.TIME})
 _LABEL_HELD = 0.5  # minimum share of a label's words in a claim about its row
 
 
@@ -77,7 +77,7 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
         for cell, head in line.cells:
             if (
                 (not _place_words(head) or _names(head, bare, value))
-                and states(cell, f"{line.label}\n{head}", around, value)
+                and cell_states_value(cell, f"{line.label}\n{head}", around, value)
                 and _alone(line, head, cell, evidence.lines)
                 and _says_as_much(bare, line, head, evidence)
             ):
@@ -85,7 +85,7 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
     return None
 
 
-def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
+def missing_scale(claim: str, evidence: EvidenceText, asked: str = "") -> str:
     """A message if an amount in the claim omits the table's single scale, else "". ``asked`` is the question
     the claim answers, which may name the scale ("in thousands"). Skipped if the text has several tables or
     states the amount elsewhere."""
@@ -95,7 +95,7 @@ def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
     prose = "\n".join(line for line in evidence.text.split("\n") if "\t" not in line)
     around = _around(evidence)
     for value in extract_quantities(claim):
-        if value.form is not Form.MONEY or value.scaled or _holds(claim, value, prose, ""):
+        if value.form is not QuantityForm.MONEY or value.scaled or _holds(claim, value, prose, ""):
             continue
         holding = [
             (line.label, with_scale(cell, f"{line.label}\n{head}", around, value))
@@ -136,7 +136,7 @@ def _around(evidence: EvidenceText) -> str:
     prose = [row for row in evidence.text.split("\n") if row.partition("\t")[0].strip() not in labels]
     cells = [cell for line in evidence.lines for cell, _ in line.cells]
     around = "\n".join([evidence.context, *prose])
-    heads = {head for line in evidence.lines for _, head in line.cells if declares(head)}
+    heads = {head for line in evidence.lines for _, head in line.cells if declares_unit(head)}
     for head in sorted(heads, key=len, reverse=True):
         around = around.replace(head, " ").replace(" ".join(head.split()), " ")
     return "\n".join([around, *cells])
@@ -152,16 +152,16 @@ def _kept(aside: re.Match[str]) -> str:
 def _place_words(name: str) -> list[str]:
     for units in declared_units(name).split("\n"):
         name = name.replace(units, " ") if units else name
-    return telling_words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
+    return distinguishing_words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
 
 
 def _names(name: str, bare: str, value: Quantity) -> bool:
     """The claim contains a whole label or head as one run, or as the unit of its value ("72 hours")."""
-    wanted, said = _place_words(name), telling_words(bare)
+    wanted, said = _place_words(name), distinguishing_words(bare)
     if not wanted:
         return False
     runs = (said[place : place + len(wanted)] for place in range(len(said)))
-    return wanted in runs or set(wanted) <= set(telling_words(value.text))
+    return wanted in runs or set(wanted) <= set(distinguishing_words(value.text))
 
 
 def _alone(line: TableLine, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
@@ -176,7 +176,9 @@ def _alone(line: TableLine, head: str, cell: str, lines: Sequence[TableLine]) ->
 
 
 def _own_words(line: TableLine, head: str) -> set[str]:
-    return set(telling_words(" \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head))))
+    return set(
+        distinguishing_words(" \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head)))
+    )
 
 
 def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
@@ -187,7 +189,7 @@ def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText)
     for told in sorted(heads, key=len, reverse=True):
         context = context.replace(told, " ") if told else context
     over = {word for name in (line.group, line.title, context) for word in _place_words(name)}
-    said = set(telling_words(_LINKING.sub(" ", bare)))
+    said = set(distinguishing_words(_LINKING.sub(" ", bare)))
     return over <= said <= over | _own_words(line, head)
 
 
@@ -237,7 +239,7 @@ def _named_beside(
     bare = f"{claim[: quantity.start]} {claim[quantity.end :]}"
     if not line.label or _names(line.label, bare, quantity):
         return ""
-    said = set(telling_words(bare))
+    said = set(distinguishing_words(bare))
     shared = said & set(_place_words(line.label))
     having = {held.label for held, _, _ in holders}
     return next(
@@ -264,7 +266,7 @@ def _years(text: str) -> frozenset[int]:
     for quantity in extract_quantities(text):
         if quantity.moment is not None:
             found |= {reading[0] for reading in quantity.moment.readings if reading[0] is not None}
-        elif quantity.form is Form.YEAR:
+        elif quantity.form is QuantityForm.YEAR:
             found.add(int(quantity.value))
     return frozenset(found)
 

@@ -109,14 +109,14 @@ def as_evidence(given: str | EvidenceText) -> EvidenceText:
     """Plain text as evidence; tables are read from tabs or Markdown pipes."""
     if isinstance(given, EvidenceText):
         return given
-    text = _tabbed(unsaid(given))
+    text = _tabbed(blank_struck_out(given))
     return EvidenceText(text=text, lines=lines_of(text))
 
 
 def passage_evidence(passage: Passage, document_text: str | None = None) -> EvidenceText:
     """A passage's content with its context; rows with their heads as read by the document reader."""
     chunk = passage.chunk
-    text = unsaid(chunk.content)
+    text = blank_struck_out(chunk.content)
     text = text if chunk.rows else _tabbed(text)
     if not chunk.rows:
         lines = lines_of(text)
@@ -187,7 +187,7 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
     return tuple(lines)
 
 
-def unsaid(text: str) -> str:
+def blank_struck_out(text: str) -> str:
     """``text``, of the same length, with spaces in place of struck-out text and of the text after an
     unticked box."""
     return _UNSAID.sub(lambda match: re.sub(r"\S", " ", match.group()), text)
@@ -270,13 +270,13 @@ _FEWEST = 4  # minimum words of a sentence; fewer are a value, even with a full 
 
 def source_kind(premise: str) -> str:
     """``table`` (mostly rows of cells or "name: value"), ``sentence`` (at most one) or ``text``."""
-    rows, prose = parted(premise)
+    rows, prose = split_rows(premise)
     if len(rows) >= 2 and len(rows) >= len(prose):
         return "table"
     return "sentence" if len(sentence_spans(premise)) <= 1 else "text"
 
 
-def parted(premise: str) -> tuple[list[str], list[str]]:
+def split_rows(premise: str) -> tuple[list[str], list[str]]:
     """(rows of cells or "name: value", other lines), each in order."""
     parts: tuple[list[str], list[str]] = [], []
     for line in filter(str.strip, premise.splitlines()):

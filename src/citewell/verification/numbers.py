@@ -22,7 +22,7 @@ from functools import lru_cache
 from citewell.core.records import Record
 from citewell.questions.scales import context_scales
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form, Quantity, agree
+from citewell.verification.quantity import Quantity, QuantityForm, agree
 from citewell.verification.words import content_words
 
 
@@ -55,15 +55,17 @@ class NumberCheck(Record, frozen=True, kw_only=True):
         return self.match in HOLDS
 
 
-_COMPATIBLE: dict[Form, frozenset[Form]] = {
-    Form.NUMBER: frozenset({Form.NUMBER, Form.MONEY, Form.YEAR}),
-    Form.MONEY: frozenset({Form.MONEY, Form.NUMBER, Form.YEAR}),
-    Form.PERCENT: frozenset({Form.PERCENT}),
-    Form.POINTS: frozenset({Form.POINTS}),
-    Form.ORDINAL: frozenset({Form.ORDINAL, Form.NUMBER}),
-    Form.DATE: frozenset({Form.DATE, Form.YEAR}),
-    Form.YEAR: frozenset({Form.DATE, Form.YEAR, Form.NUMBER, Form.MONEY}),
-    Form.TIME: frozenset({Form.TIME}),
+_COMPATIBLE: dict[QuantityForm, frozenset[QuantityForm]] = {
+    QuantityForm.NUMBER: frozenset({QuantityForm.NUMBER, QuantityForm.MONEY, QuantityForm.YEAR}),
+    QuantityForm.MONEY: frozenset({QuantityForm.MONEY, QuantityForm.NUMBER, QuantityForm.YEAR}),
+    QuantityForm.PERCENT: frozenset({QuantityForm.PERCENT}),
+    QuantityForm.POINTS: frozenset({QuantityForm.POINTS}),
+    QuantityForm.ORDINAL: frozenset({QuantityForm.ORDINAL, QuantityForm.NUMBER}),
+    QuantityForm.DATE: frozenset({QuantityForm.DATE, QuantityForm.YEAR}),
+    QuantityForm.YEAR: frozenset(
+        {QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.NUMBER, QuantityForm.MONEY}
+    ),
+    QuantityForm.TIME: frozenset({QuantityForm.TIME}),
 }
 
 _SMALL = 20
@@ -112,9 +114,12 @@ def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -
     if claimed.unit in _PHYSICAL and found.unit != claimed.unit:
         return False
     small = (
-        claimed.form is Form.NUMBER and not claimed.scaled and not claimed.unit and claimed.value <= _SMALL
+        claimed.form is QuantityForm.NUMBER
+        and not claimed.scaled
+        and not claimed.unit
+        and claimed.value <= _SMALL
     )
-    if small or claimed.form is Form.ORDINAL:
+    if small or claimed.form is QuantityForm.ORDINAL:
         return bool(_thing(claim, claimed) & _thing(evidence, found))
     return True
 
@@ -127,20 +132,23 @@ def _thing(text: str, quantity: Quantity) -> frozenset[str]:
 def _compare(
     claimed: Quantity, found: Quantity, scales: frozenset[Decimal], own: frozenset[Decimal], percents: bool
 ) -> Match:
-    if claimed.form is Form.DATE and claimed.moment:
+    if claimed.form is QuantityForm.DATE and claimed.moment:
         return _compare_date(claimed, found)
-    if claimed.form is Form.YEAR and found.form is Form.DATE and found.moment:
+    if claimed.form is QuantityForm.YEAR and found.form is QuantityForm.DATE and found.moment:
         held = any(reading[0] == int(claimed.value) for reading in found.moment.readings)
         return Match.EQUAL if held else Match.OTHER
     compatible = found.form in _COMPATIBLE[claimed.form] or (
-        percents and claimed.form is Form.PERCENT and found.form is Form.NUMBER and not found.unit
+        percents
+        and claimed.form is QuantityForm.PERCENT
+        and found.form is QuantityForm.NUMBER
+        and not found.unit
     )
     if not compatible or not _same_unit(claimed, found):
         # Same digits in another form, such as 15 % and 15 points: worth naming in the reason.
         same = (
-            Form.ORDINAL not in {claimed.form, found.form}
+            QuantityForm.ORDINAL not in {claimed.form, found.form}
             and abs(claimed.value) == abs(found.value)
-            and found.form is not Form.DATE
+            and found.form is not QuantityForm.DATE
         )
         return Match.FORM if same else Match.ABSENT
     best = Match.OTHER
@@ -167,7 +175,7 @@ def _compare_date(claimed: Quantity, found: Quantity) -> Match:
             for x, y in zip(a, b, strict=True)
         )
         return Match.OTHER if shared else Match.ABSENT
-    if found.form is Form.YEAR:
+    if found.form is QuantityForm.YEAR:
         for year, month, day in claimed.moment.readings:
             if month is None and day is None and year is not None:
                 return Match.EQUAL if year == int(found.value) else Match.OTHER
@@ -175,13 +183,16 @@ def _compare_date(claimed: Quantity, found: Quantity) -> Match:
 
 
 def _same_unit(claimed: Quantity, found: Quantity) -> bool:
-    open_ = not claimed.unit or (not found.unit and claimed.form is not Form.ORDINAL)
+    open_ = not claimed.unit or (not found.unit and claimed.form is not QuantityForm.ORDINAL)
     return open_ or claimed.unit == found.unit
 
 
 def _readings(quantity: Quantity, scales: frozenset[Decimal]) -> list[tuple[Decimal, Decimal]]:
     """(value, step) pairs the digits may stand for: as written, or under each declared scale."""
-    bare = quantity.form in {Form.NUMBER, Form.MONEY, Form.YEAR} and quantity.unit not in _PHYSICAL
+    bare = (
+        quantity.form in {QuantityForm.NUMBER, QuantityForm.MONEY, QuantityForm.YEAR}
+        and quantity.unit not in _PHYSICAL
+    )
     if quantity.scaled or not bare:
         return [(quantity.value, quantity.step)]
     return [(quantity.value * scale, quantity.step * scale) for scale in scales]
@@ -195,9 +206,9 @@ _PHYSICAL = frozenset(
 def _agree(claimed: Quantity, value: Decimal, step: Decimal, source: Decimal) -> Match:
     if value == source:
         return Match.EQUAL
-    if claimed.form in {Form.ORDINAL, Form.TIME, Form.YEAR}:
+    if claimed.form in {QuantityForm.ORDINAL, QuantityForm.TIME, QuantityForm.YEAR}:
         return Match.OTHER
-    if claimed.form is Form.NUMBER and claimed.step == 1 and not claimed.unit and not claimed.scaled:
+    if claimed.form is QuantityForm.NUMBER and claimed.step == 1 and not claimed.unit and not claimed.scaled:
         return Match.OTHER  # a whole number of things ("12 stores") is a count, not a rounding of 11.6
     significant = len((value / step).to_integral_value().as_tuple().digits) if step else 1
     rounded = any(_round(source, step, how) == value for how in (ROUND_HALF_UP, ROUND_HALF_EVEN))

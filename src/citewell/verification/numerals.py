@@ -26,10 +26,10 @@ from citewell.verification.quantity import (
     TENS,
     UNITS,
     WORD,
-    Form,
     Quantity,
-    plain,
+    QuantityForm,
     scale_after,
+    unsigned_quantity,
 )
 
 _DIGITS = r"(?:\d{1,3}(?:[,\u00a0\u202f\u2009']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
@@ -63,7 +63,7 @@ def numerals(text: str) -> Iterator[Quantity]:
         tail = _TIME_TAIL.match(text, end)
         clock = tail and (tail["half"] or tail["min"]) and not match["cur"] and len(match["num"]) <= 2
         if tail and clock and match["num"].isdigit() and int(match["num"]) <= 24:
-            yield plain(text, start, tail.end(), Form.TIME, _minutes(match["num"], tail))
+            yield unsigned_quantity(text, start, tail.end(), QuantityForm.TIME, _minutes(match["num"], tail))
             position = tail.end()
             continue
         quantity = _numeral(text, match)
@@ -83,11 +83,11 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
     if match["minus"] and minus:
         start = match.start("minus")
     unit, factor = CURRENCIES.get((match["cur"] or "").lower(), ""), Decimal(1)
-    form = Form.MONEY if unit else Form.NUMBER
+    form = QuantityForm.MONEY if unit else QuantityForm.NUMBER
     if _ORDINAL_TAIL.match(text, end) and not unit and step == 1:
         end += 2
         unit = "quarter" if re.match(r"[ -]quarter\b", text[end : end + 9], re.IGNORECASE) else ""
-        return plain(text, start, end, Form.ORDINAL, value, unit=unit)
+        return unsigned_quantity(text, start, end, QuantityForm.ORDINAL, value, unit=unit)
     power = _POWER.match(text, end)
     if power and (written == "10" or power.start("power") > end):
         exponent = int(power["power"].translate(_PLAIN_DIGITS)) - (power.start("power") == end)
@@ -110,19 +110,19 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
     if measure := _measure(text, end, unit):
         form, unit, factor, worth, end = measure
         value, step = (value * worth, step * worth) if worth != 1 else (value, step)
-    share = form in {Form.PERCENT, Form.POINTS}
+    share = form in {QuantityForm.PERCENT, QuantityForm.POINTS}
     brackets = opened and (closing or text[end : end + 1] == ")")
     brackets = brackets and bool(
         match["cur"] or "," in match["num"] or "." in match["num"] or share or _tabular(text, match)
     )
     if (
-        form is Form.NUMBER
+        form is QuantityForm.NUMBER
         and not unit
         and not scale
         and not minus
         and re.fullmatch(r"1[1-9]\d\d|20\d\d", match["num"])
     ):
-        form = Form.YEAR
+        form = QuantityForm.YEAR
     return Quantity(
         text=text[start:end], start=start, end=end, form=form, value=-value if minus else value, step=step,
         unit=unit, factor=factor, scaled=bool(scale), brackets=brackets,
@@ -185,7 +185,7 @@ def _tabular(text: str, match: re.Match[str]) -> bool:
 _HUNDREDTH = Decimal("0.01")
 
 
-Measure = tuple[Form, str, Decimal, Decimal, int]
+Measure = tuple[QuantityForm, str, Decimal, Decimal, int]
 """Form, unit, the unit's factor, the worth of one, the end offset."""
 
 
@@ -194,19 +194,25 @@ def _measure(text: str, end: int, currency: str, least: int = 1) -> Measure | No
     may have a ``currency`` before it; None if there is none."""
     if percent := PERCENT.match(text, end):
         worth = _HUNDREDTH if percent["bp"] else Decimal(1)
-        return Form.PERCENT if percent["pc"] else Form.POINTS, "", Decimal(1), worth, percent.end()
+        return (
+            QuantityForm.PERCENT if percent["pc"] else QuantityForm.POINTS,
+            "",
+            Decimal(1),
+            worth,
+            percent.end(),
+        )
     word = WORD.match(text, end)
     if not word or currency or len(word["word"]) < least:
         return None
     name = word["word"]
     if name.lower() in CURRENCIES:
         worth = _HUNDREDTH if name.lower() in CENTS else Decimal(1)
-        return Form.MONEY, CURRENCIES[name.lower()], Decimal(1), worth, word.end()
+        return QuantityForm.MONEY, CURRENCIES[name.lower()], Decimal(1), worth, word.end()
     known = name if name in UNITS else name.lower()
     if known not in UNITS or (known in SHORT_UNITS and not _symbol(text, end, name)):
         return None
     unit, factor = UNITS[known]
-    return Form.NUMBER, unit, factor, factor, word.end()
+    return QuantityForm.NUMBER, unit, factor, factor, word.end()
 
 
 def _symbol(text: str, end: int, name: str) -> bool:
@@ -231,7 +237,7 @@ _NOT_RANK = re.compile(r"(?:\bat )$", re.IGNORECASE)
 _NOT_RANK_AFTER = re.compile(r"^(?: of all\b| and foremost\b| time\b|-hand\b| hand\b| half\b)", re.IGNORECASE)
 
 
-def spelled(text: str) -> Iterator[Quantity]:
+def spelled_numbers(text: str) -> Iterator[Quantity]:
     for match in _SPELLED.finditer(text):
         words = match.group().lower()
         value = _words_value(words)
@@ -244,7 +250,7 @@ def spelled(text: str) -> Iterator[Quantity]:
             or not _measure(text, end, "")
         ):
             continue
-        unit, form = "", Form.NUMBER
+        unit, form = "", QuantityForm.NUMBER
         step = factor = Decimal(1)
         while value % (step * 10) == 0:
             step *= 10
@@ -252,7 +258,7 @@ def spelled(text: str) -> Iterator[Quantity]:
             form, unit, factor, worth, end = measure
             value, step = (value * worth, step * worth) if worth != 1 else (value, step)
         scaled = any(big in words for big in ("million", "billion", "trillion", "thousand", "hundred"))
-        yield plain(
+        yield unsigned_quantity(
             text, start, end, form, value,
             step=step, unit=unit, factor=factor, scaled=scaled,
         )  # fmt: skip
@@ -266,7 +272,7 @@ def ordinals(text: str) -> Iterator[Quantity]:
             continue
         value = Decimal(ORDINALS[match["word"].lower()] + TENS.get((match["ten"] or "").lower(), 0))
         unit = "quarter" if re.match(r"[ -](?:fiscal )?quarter\b", behind, re.IGNORECASE) else ""
-        yield plain(text, match.start(), match.end(), Form.ORDINAL, value, unit=unit)
+        yield unsigned_quantity(text, match.start(), match.end(), QuantityForm.ORDINAL, value, unit=unit)
 
 
 def _words_value(words: str) -> Decimal:

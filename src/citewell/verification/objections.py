@@ -19,14 +19,14 @@ from types import MappingProxyType
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.scales import context_scales
-from citewell.verification.cells import place_numbers, understated
+from citewell.verification.cells import missing_scale, place_numbers
 from citewell.verification.entities import missing_names
-from citewell.verification.evidence import ClaimEvidence, EvidenceText, parted, source_kind
+from citewell.verification.evidence import ClaimEvidence, EvidenceText, source_kind, split_rows
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
-from citewell.verification.overstating import overstated
+from citewell.verification.overstating import find_overstatement
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form, Quantity
-from citewell.verification.subjects import exchanged_names, said_of_another, substituted_name
+from citewell.verification.quantity import Quantity, QuantityForm
+from citewell.verification.subjects import exchanged_names, find_other_subject, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
 
 SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
@@ -52,7 +52,7 @@ def in_another_sentence(claim: str, premise: str, context: str) -> str:
     near = check_numbers(claim, sentences[nearest], context)
     for there, here in zip(whole, near, strict=True):
         if (
-            here.quantity.form is Form.ORDINAL
+            here.quantity.form is QuantityForm.ORDINAL
             or not there.holds
             or here.match is not Match.OTHER
             or here.nearest is None
@@ -71,11 +71,11 @@ def in_another_sentence(claim: str, premise: str, context: str) -> str:
     return ""
 
 
-_AMOUNTS = frozenset({Form.NUMBER, Form.MONEY})
-_OF: dict[Form, frozenset[Form]] = {
-    Form.NUMBER: _AMOUNTS,
-    Form.MONEY: _AMOUNTS,
-    Form.POINTS: frozenset({Form.POINTS, Form.PERCENT}),
+_AMOUNTS = frozenset({QuantityForm.NUMBER, QuantityForm.MONEY})
+_OF: dict[QuantityForm, frozenset[QuantityForm]] = {
+    QuantityForm.NUMBER: _AMOUNTS,
+    QuantityForm.MONEY: _AMOUNTS,
+    QuantityForm.POINTS: frozenset({QuantityForm.POINTS, QuantityForm.PERCENT}),
 }
 """Forms whose values may be added or subtracted to give this form; by default only the form itself."""
 _FEW = 4  # maximum values in a line for computing shares: among more, some share always fits
@@ -92,7 +92,7 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
     return not missing or substituted_name(claim, premise, context) is not None
 
 
-def worked_out(claimed: Quantity, premise: str) -> bool:
+def is_derivable(claimed: Quantity, premise: str) -> bool:
     """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares, or
     the share or change of two in a line with few others; the premise then does not deny it."""
     forms = _OF.get(claimed.form, frozenset({claimed.form}))
@@ -101,7 +101,7 @@ def worked_out(claimed: Quantity, premise: str) -> bool:
     sizes = {abs(claimed.value) / scale for scale in scales}
     if any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2)):
         return True
-    return claimed.form is Form.PERCENT and any(_share_in(claimed, line) for line in _lines(premise))
+    return claimed.form is QuantityForm.PERCENT and any(_share_in(claimed, line) for line in _lines(premise))
 
 
 def _share_in(claimed: Quantity, line: str) -> bool:
@@ -122,7 +122,7 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
     if (
         check.match in {Match.OPEN, Match.ABSENT}
         or check.nearest is None
-        or worked_out(check.quantity, premise)
+        or is_derivable(check.quantity, premise)
     ):
         return False
     around = set(content_words(context))
@@ -142,7 +142,7 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
     return share >= SAME
 
 
-def held_by(claim: str, premise: EvidenceText, context: str) -> str:
+def support_reason(claim: str, premise: EvidenceText, context: str) -> str:
     """Reason for a supported claim: its source, and which of its numbers are not written there."""
     where = f" by {premise.source}" if premise.source else ""
     loose = [
@@ -154,7 +154,7 @@ def held_by(claim: str, premise: EvidenceText, context: str) -> str:
     return f"supported{where}{tail}"
 
 
-def words_against(claim: str, premise: EvidenceText) -> str:
+def nearest_words(claim: str, premise: EvidenceText) -> str:
     """The sentence nearest to ``claim``, as a quote; "" if there is none."""
     words = " ".join(nearest_sentence(claim, premise.text).split())
     return (
@@ -182,7 +182,7 @@ def lacking(
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"
-    return overstated(claim, nearest.text)
+    return find_overstatement(claim, nearest.text)
 
 
 _LONGEST = 160  # maximum characters of a source sentence in a reason
@@ -193,7 +193,7 @@ def _list(items: Sequence[str]) -> str:
 
 
 _DENIES = frozenset({Match.OTHER, Match.FORM})
-_DATES = frozenset({Form.DATE, Form.YEAR})
+_DATES = frozenset({QuantityForm.DATE, QuantityForm.YEAR})
 DENIED_CEILING = 0.45  # maximum support of a claim with an objection: below the threshold of 0.5
 _COPIED = 0.9  # minimum share of the claim's words, figures aside, in one sentence; tuned on training texts
 _FIGURE = re.compile(r"\d|illion")
@@ -239,7 +239,7 @@ def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
 
 
 def _overstated(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    return overstated(question.claim, _prose_meant(evidence.text, question.claim))
+    return find_overstatement(question.claim, _prose_meant(evidence.text, question.claim))
 
 
 def _elsewhere(question: ClaimEvidence, evidence: EvidenceText) -> str:
@@ -254,14 +254,14 @@ def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
 
 def another_subject(question: ClaimEvidence, evidence: EvidenceText) -> str:
     """The evidence states it about a subject other than the one the claim's pronoun refers to."""
-    found = said_of_another(question.claim, question.antecedent, evidence.text, evidence.context)
+    found = find_other_subject(question.claim, question.antecedent, evidence.text, evidence.context)
     return (
         f"the source says it about \u201c{found[0]}\u201d, not about \u201c{found[1]}\u201d" if found else ""
     )
 
 
 def _scale(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    return understated(question.claim, evidence, f"{question.context}\n{question.asked}")
+    return missing_scale(question.claim, evidence, f"{question.context}\n{question.asked}")
 
 
 OBJECTIONS: Mapping[str, Objection] = MappingProxyType(
@@ -282,7 +282,7 @@ def _prose_meant(premise: str, claim: str) -> str:
     any row, else "": prose checks do not apply to rows, whose numbers the cell check covers."""
     if source_kind(premise) != "table":
         return premise
-    rows, lines = parted(premise)
+    rows, lines = split_rows(premise)
     prose = "\n".join(lines)
     nearest = overlap(claim, nearest_sentence(claim, prose)) if prose else 0.0
     return prose if nearest > max(overlap(claim, row) for row in rows) else ""

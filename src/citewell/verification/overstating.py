@@ -91,7 +91,7 @@ _PEOPLE = re.compile(r"\b(?:people|patients?|humans?|adults?|children|men|women|
 
 
 @lru_cache(maxsize=4096)
-def overstated(claim: str, evidence: str) -> str:
+def find_overstatement(claim: str, evidence: str) -> str:
     """What ``claim`` states beyond the most similar sentence of ``evidence``, as a reason; "" if nothing."""
     sentence = nearest_sentence(claim, evidence)
     if not sentence or claim.strip() in sentence:

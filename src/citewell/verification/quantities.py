@@ -15,8 +15,8 @@ from functools import lru_cache
 import msgspec
 
 from citewell.core.stretches import with_free
-from citewell.verification.numerals import numerals, ordinals, spelled
-from citewell.verification.quantity import Form, Quantity, moments
+from citewell.verification.numerals import numerals, ordinals, spelled_numbers
+from citewell.verification.quantity import Quantity, QuantityForm, moments
 
 _HEDGE = re.compile(
     r"(?:(?<!\w)(?:about|around|approx\w*\.?|roughly|circa|ca\.|some|estimated|close to|over|under|above|"
@@ -36,44 +36,58 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
     """Every quantity in ``text``, in order, never overlapping; offsets in code points."""
     taken = [
         Quantity(
-            text=text[m.start : m.end], start=m.start, end=m.end, form=Form.DATE,
+            text=text[m.start : m.end], start=m.start, end=m.end, form=QuantityForm.DATE,
             value=Decimal(m.readings[0][0] or 0), moment=m,
         )
         for m in moments(text)
     ]  # fmt: skip
-    for finder in (numerals, spelled, ordinals):
+    for finder in (numerals, spelled_numbers, ordinals):
         taken = with_free(taken, finder(text))
     return tuple(_in_words(text, q) for q in _ranges(text, taken))
 
 
 def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
     """ "10 to 15 percent", "$3-5 million": each end takes what it omits from the other."""
-    shared = {Form.PERCENT, Form.POINTS, Form.MONEY}
+    shared = {QuantityForm.PERCENT, QuantityForm.POINTS, QuantityForm.MONEY}
     result = list(ordered)
     for index, (first, second) in reversed(list(enumerate(itertools.pairwise(ordered)))):
         second = result[index + 1]
         if (
             not _RANGE.match(text[first.end : second.start])
-            or first.form is Form.DATE
-            or second.form is Form.DATE
+            or first.form is QuantityForm.DATE
+            or second.form is QuantityForm.DATE
         ):
             continue
-        if first.form in {Form.NUMBER, Form.YEAR} and not first.unit and second.form in shared:
-            factor = _written_scale(second) if second.form is Form.MONEY or not first.scaled else 1
-            if first.form is Form.YEAR and second.form is not Form.MONEY:
+        if (
+            first.form in {QuantityForm.NUMBER, QuantityForm.YEAR}
+            and not first.unit
+            and second.form in shared
+        ):
+            factor = _written_scale(second) if second.form is QuantityForm.MONEY or not first.scaled else 1
+            if first.form is QuantityForm.YEAR and second.form is not QuantityForm.MONEY:
                 continue
             result[index] = _rescaled(first, second.form, second.unit, 1 if first.scaled else factor)
-        elif first.form is Form.MONEY and second.form is Form.NUMBER and not second.unit:
-            result[index + 1] = _rescaled(second, Form.MONEY, first.unit, 1)
+        elif first.form is QuantityForm.MONEY and second.form is QuantityForm.NUMBER and not second.unit:
+            result[index + 1] = _rescaled(second, QuantityForm.MONEY, first.unit, 1)
             if second.scaled and not first.scaled:
-                result[index] = _rescaled(first, Form.MONEY, first.unit, _written_scale(second))
-        elif first.form is Form.MONEY and second.form is Form.MONEY and second.scaled and not first.scaled:
+                result[index] = _rescaled(first, QuantityForm.MONEY, first.unit, _written_scale(second))
+        elif (
+            first.form is QuantityForm.MONEY
+            and second.form is QuantityForm.MONEY
+            and second.scaled
+            and not first.scaled
+        ):
             if first.value < 1000:
-                result[index] = _rescaled(first, Form.MONEY, first.unit, _written_scale(second))
-        elif first.form is Form.NUMBER and second.form is Form.NUMBER and not first.unit and not first.scaled:
+                result[index] = _rescaled(first, QuantityForm.MONEY, first.unit, _written_scale(second))
+        elif (
+            first.form is QuantityForm.NUMBER
+            and second.form is QuantityForm.NUMBER
+            and not first.unit
+            and not first.scaled
+        ):
             factor = _written_scale(second)
             result[index] = (
-                _rescaled(first, Form.NUMBER, second.unit, factor, second.factor)
+                _rescaled(first, QuantityForm.NUMBER, second.unit, factor, second.factor)
                 if factor != 1 or second.unit
                 else first
             )
@@ -87,7 +101,7 @@ def _written_scale(quantity: Quantity) -> Decimal:
 
 
 def _rescaled(
-    quantity: Quantity, form: Form, unit: str, factor: Decimal | int, of_unit: Decimal = Decimal(1)
+    quantity: Quantity, form: QuantityForm, unit: str, factor: Decimal | int, of_unit: Decimal = Decimal(1)
 ) -> Quantity:
     return msgspec.structs.replace(
         quantity, form=form, unit=unit, value=quantity.value * factor, step=quantity.step * factor,
@@ -96,7 +110,7 @@ def _rescaled(
 
 
 def _in_words(text: str, quantity: Quantity) -> Quantity:
-    if quantity.form in {Form.DATE, Form.ORDINAL, Form.TIME}:
+    if quantity.form in {QuantityForm.DATE, QuantityForm.ORDINAL, QuantityForm.TIME}:
         return quantity
     before = text[max(0, quantity.start - 32) : quantity.start].rstrip("(")
     hedged = bool(_HEDGE.search(before) or _HEDGE_BEHIND.match(text, quantity.end))

@@ -214,7 +214,7 @@ def _slashed(match: re.Match[str]) -> list[Moment]:
     return [Moment(start=match.start(), end=match.end(), readings=readings)] if readings else []
 
 
-class Form(StrEnum):
+class QuantityForm(StrEnum):
     NUMBER = "number"
     MONEY = "money"
     PERCENT = "percent"
@@ -234,7 +234,7 @@ class Quantity(Record, frozen=True, kw_only=True):
     text: str
     start: int
     end: int
-    form: Form
+    form: QuantityForm
     value: Decimal
     step: Decimal = Decimal(1)
     unit: str = ""
@@ -257,8 +257,8 @@ PERCENT = re.compile(
 WORD = re.compile(r"[ \t\u00a0-]?(?:U\.?S\.? )?(?P<word>°[CF]|[A-Za-zµμ℃][A-Za-zµμ²]*(?:/[A-Za-z]+)?|km2|m2)")
 
 
-def plain(
-    text: str, start: int, end: int, form: Form, value: Decimal, *,
+def unsigned_quantity(
+    text: str, start: int, end: int, form: QuantityForm, value: Decimal, *,
     step: Decimal = Decimal(1), unit: str = "", factor: Decimal = Decimal(1), scaled: bool = False,
 ) -> Quantity:  # fmt: skip
     """The quantity written at ``[start, end)``, without a sign."""

@@ -69,12 +69,12 @@ def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
     bare = claim.strip().rstrip(".!").rstrip()
     if len(bare.split()) < LEAST_WORDS or bare.rstrip("\"'\u201d\u2019)").endswith("?"):
         return False
-    if turning(sections, bare):
+    if qualifying_headings(sections, bare):
         return False
     return any(_stated(text, start, end) for start, end in find_all(bare, text)[:_MOST_PLACES])
 
 
-def turning(sections: Sequence[str], claim: str) -> list[str]:
+def qualifying_headings(sections: Sequence[str], claim: str) -> list[str]:
     """Headings that may change the meaning of the text below and that ``claim`` does not include."""
     said = set(content_words(claim))
     return [name for name in sections if _heading_turns(name) and not set(content_words(name)) <= said]
@@ -147,7 +147,7 @@ def _turned_by_heading(text: str, first: int, claim: str) -> bool:
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         marks = len(above) - len(above.lstrip("#"))
         if (name := _heading(above, line)) and (not inner or 0 < marks < inner):
-            turns = turning([name], claim) or (not inner and right_above and _leads(name))
+            turns = qualifying_headings([name], claim) or (not inner and right_above and _leads(name))
             if turns and not set(content_words(name)) <= set(content_words(claim)):
                 return True
             if marks <= 1:

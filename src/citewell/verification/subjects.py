@@ -165,7 +165,9 @@ _BESIDE = re.compile(
 _WORD_ANTECEDENTS = re.compile(r"[^\W_]+")
 
 
-def said_of_another(claim: str, antecedent: str, premise: str, context: str = "") -> tuple[str, str] | None:
+def find_other_subject(
+    claim: str, antecedent: str, premise: str, context: str = ""
+) -> tuple[str, str] | None:
     """(subject of the premise, subject meant) if they differ. ``context`` is text around the premise."""
     if not antecedent or not _LEANS.match(claim):
         return None

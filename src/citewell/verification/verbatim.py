@@ -37,7 +37,7 @@ TURNING = frozenset(
 """Words that no quote may omit: it could then say the opposite of its source."""
 
 
-class Folded(Record, frozen=True, kw_only=True):
+class FoldedText(Record, frozen=True, kw_only=True):
     """``offsets[i]`` is the original start of folded character i, ``ends[i]`` its end."""
 
     text: str
@@ -45,7 +45,7 @@ class Folded(Record, frozen=True, kw_only=True):
     ends: array[int]
 
 
-class Located(Record, frozen=True, kw_only=True):
+class QuoteLocation(Record, frozen=True, kw_only=True):
     """``spans``: one for each part of the quote, in order. ``failure`` is None if all were found;
     ``found_in`` names the sources that contain a misattributed quote or the parts of a spliced one."""
 
@@ -56,7 +56,7 @@ class Located(Record, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def fold(text: str) -> Folded:
+def fold(text: str) -> FoldedText:
     """``text`` in the form used for comparison, with offsets into the original."""
     letters: list[str] = []
     offsets, ends = array("L"), array("L")
@@ -74,7 +74,7 @@ def fold(text: str) -> Folded:
             letters.append(letter)
             offsets.append(start)
             ends.append(end)
-    return Folded(text="".join(letters), offsets=offsets, ends=ends)
+    return FoldedText(text="".join(letters), offsets=offsets, ends=ends)
 
 
 def find_verbatim(quote: str, source: str) -> tuple[int, int] | None:
@@ -100,7 +100,7 @@ def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
     return tuple(hits)
 
 
-def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | None = None) -> Located:
+def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | None = None) -> QuoteLocation:
     """Find ``quote`` in ``sources[cited]``; if it is not there, state how it fails.
 
     Parts around an ellipsis must all occur, in order, in one sentence or table row. ``near`` prefers the
@@ -110,26 +110,26 @@ def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | No
     """
     parts = [part for part in _ELLIPSIS.split(quote) if part.strip(_MARKS + ".,;:")]
     if not parts:
-        return Located(failure=Failure.FABRICATED, reason="the quote is empty")
+        return QuoteLocation(failure=Failure.FABRICATED, reason="the quote is empty")
     home = sources.get(cited)
     if home is not None:
         spans = _together(parts, home, near)
         if spans:
-            return Located(spans=spans)
+            return QuoteLocation(spans=spans)
     others = tuple(name for name, text in sources.items() if name != cited and _together(parts, text, None))
     if others:
-        return Located(
+        return QuoteLocation(
             failure=Failure.MISATTRIBUTED, found_in=others,
             reason=f"the quote is not in {cited} but in {', '.join(others)}",
         )  # fmt: skip
     elided = len(parts) > 1 and home is not None and all(find_all(part, home) for part in parts)
     holders = (cited,) if elided else _stitched(parts, cited, sources)
     if holders:
-        return Located(
+        return QuoteLocation(
             failure=Failure.SPLICED, found_in=holders,
             reason="the words of the quote are in the source, but not together as quoted",
         )  # fmt: skip
-    return Located(failure=Failure.FABRICATED, reason="no source contains the quoted words")
+    return QuoteLocation(failure=Failure.FABRICATED, reason="no source contains the quoted words")
 
 
 def _together(parts: list[str], text: str, near: int | None) -> tuple[tuple[int, int], ...]:

@@ -37,15 +37,15 @@ from citewell.verification.objections import (
     OBJECTIONS,
     Objection,
     another_subject,
-    held_by,
     lacking,
+    nearest_words,
     objection,
     speaks_of,
-    words_against,
+    support_reason,
 )
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form, Quantity
-from citewell.verification.standing import stands_whole, turning
+from citewell.verification.quantity import Quantity, QuantityForm
+from citewell.verification.standing import qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
@@ -230,7 +230,7 @@ class Verifier:
                 Status.VERIFIED,
                 best,
                 probability,
-                held_by(question.claim, best.premise, question.context),
+                support_reason(question.claim, best.premise, question.context),
                 proof=_proof(question, best),
             )
         objection = best.objection or next((read.objection for read in judged if read.objection), "")
@@ -243,7 +243,7 @@ class Verifier:
             asked=question.asked,
         )
         if worst is not None:
-            reason = reason or words_against(question.claim, worst.premise)
+            reason = reason or nearest_words(question.claim, worst.premise)
             return self._scored(
                 Status.CONTRADICTED,
                 worst,
@@ -303,7 +303,9 @@ def hypothesis(question: ClaimEvidence) -> str:
 
 def _framed(question: ClaimEvidence, evidence: EvidenceText) -> str:
     """The text, preceded by headings that may change its meaning and are not in it."""
-    above = [name for name in turning(evidence.sections, question.claim) if name not in evidence.text]
+    above = [
+        name for name in qualifying_headings(evidence.sections, question.claim) if name not in evidence.text
+    ]
     return "\n".join([*above, evidence.text])
 
 
@@ -334,7 +336,11 @@ def _at_place(question: ClaimEvidence, premise: EvidenceText) -> bool:
 
 
 def _values(claim: str) -> list[Quantity]:
-    return [q for q in extract_quantities(claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}]
+    return [
+        q
+        for q in extract_quantities(claim)
+        if q.form not in {QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL}
+    ]
 
 
 def _partly(reads: Sequence[_Read]) -> str:

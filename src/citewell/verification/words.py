@@ -50,7 +50,7 @@ def words_of(text: str) -> list[str]:
     return [match.group().lower().replace("\u2019", "'") for match in _WORD.finditer(text)]
 
 
-def telling_words(text: str) -> list[str]:
+def distinguishing_words(text: str) -> list[str]:
     """Stems of the words that distinguish similar things, including the A of "Drug A"."""
     lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
     return [stem(word) for word in words_of(lettered) if word not in STOP or word in RELATIONS]

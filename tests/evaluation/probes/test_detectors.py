@@ -5,7 +5,7 @@ from __future__ import annotations
 from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.probes.detectors import (
     cosine,
-    judged_by,
+    judge_detector,
     measure,
     verified,
     word_overlap,
@@ -22,7 +22,12 @@ ROWS = (
 
 
 def test_caught_and_alarms_are_counted_apart_and_the_empty_claim_is_unscored() -> None:
-    detectors = [word_overlap(), cosine(HashEmbedder()), verified(FakeEntailer()), judged_by(FakeEntailer())]
+    detectors = [
+        word_overlap(),
+        cosine(HashEmbedder()),
+        verified(FakeEntailer()),
+        judge_detector(FakeEntailer()),
+    ]
     report = measure(ROWS, detectors, data="ours")
     assert (report.n, report.supported) == (4, 1)
     found = {one.detector: one for one in report.detectors}

@@ -13,11 +13,11 @@ from citewell.core.errors import GeneratorError
 from citewell.core.ports import Extraction, GenerationRequest, Reading
 from citewell.core.records import Draft, DraftClaim, Maker, Quote
 from citewell.evaluation.probes.faithfulness import (
+    FactOutcome,
     Faithfulness,
+    FaithfulnessFinding,
     FaithfulnessReport,
-    Finding,
-    Outcome,
-    Sample,
+    ProbeSample,
 )
 from citewell.evaluation.probes.subjects import BlackBox, Generated, sample_of
 from citewell.generation import ExtractiveGenerator
@@ -30,7 +30,7 @@ SOURCES = {
 Sources = Sequence[tuple[str, str]]
 
 
-def sample(**sources: str) -> Sample:
+def sample(**sources: str) -> ProbeSample:
     return sample_of("s1", "What is known about the offices?", sources or SOURCES)
 
 
@@ -49,7 +49,7 @@ def remembers(_: str, sources: Sources) -> str:
     return f"The Lisbon office opened in 2014 [{sources[0][0]}]."
 
 
-def probe(call: object, given: Sample | None = None, **options: int) -> FaithfulnessReport:
+def probe(call: object, given: ProbeSample | None = None, **options: int) -> FaithfulnessReport:
     subject = BlackBox(call)  # type: ignore[arg-type]
     return Faithfulness(subject=subject, controls=options.get("controls", 2)).probe(
         [given or sample()], budget=options.get("budget")
@@ -62,8 +62,8 @@ def value(report: FaithfulnessReport, name: str) -> float | None:
 
 def test_a_writer_that_reads_is_faithful_in_every_citation() -> None:
     report = probe(reads)
-    assert [one.finding for one in report.citations] == [Finding.FAITHFUL] * 3
-    assert [one.outcome for one in report.citations] == [Outcome.CHANGED] * 3
+    assert [one.finding for one in report.citations] == [FaithfulnessFinding.FAITHFUL] * 3
+    assert [one.outcome for one in report.citations] == [FactOutcome.CHANGED] * 3
     assert value(report, "post_rationalised") == 0.0
     assert value(report, "necessity") == 1.0
     assert value(report, "sufficiency") == 1.0
@@ -72,8 +72,8 @@ def test_a_writer_that_reads_is_faithful_in_every_citation() -> None:
 
 def test_a_writer_that_answers_from_memory_and_cites_afterwards_is_caught() -> None:
     report = probe(remembers)
-    assert [one.finding for one in report.citations] == [Finding.POST_RATIONALISED]
-    assert report.citations[0].outcome is Outcome.KEPT
+    assert [one.finding for one in report.citations] == [FaithfulnessFinding.POST_RATIONALISED]
+    assert report.citations[0].outcome is FactOutcome.KEPT
     assert value(report, "post_rationalised") == 1.0
     assert value(report, "necessity") == 0.0
 
@@ -85,7 +85,7 @@ def test_a_writer_that_only_looks_whether_the_source_is_there_is_caught_by_the_s
 
     report = probe(checks)
     assert report.citations[0].necessary is True
-    assert report.citations[0].finding is Finding.POST_RATIONALISED
+    assert report.citations[0].finding is FaithfulnessFinding.POST_RATIONALISED
 
 
 def test_a_claim_that_two_sources_hold_is_redundant_not_post_rationalised() -> None:
@@ -97,7 +97,7 @@ def test_a_claim_that_two_sources_hold_is_redundant_not_post_rationalised() -> N
         a="The Lisbon office opened in 2014.", b="In 2014 the office of Lisbon was opened.", c="It rains."
     )
     report = probe(first, twice)
-    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+    assert [one.finding for one in report.citations] == [FaithfulnessFinding.FAITHFUL]
 
 
 def test_a_writer_that_changes_its_mind_is_unstable_not_faithful() -> None:
@@ -108,7 +108,7 @@ def test_a_writer_that_changes_its_mind_is_unstable_not_faithful() -> None:
         return reads(question, sources) if len(calls) == 1 else "The canteen is on the roof [1]."
 
     report = probe(moody)
-    assert {one.finding for one in report.citations} == {Finding.UNSTABLE}
+    assert {one.finding for one in report.citations} == {FaithfulnessFinding.UNSTABLE}
     assert value(report, "post_rationalised") is None
     assert value(report, "unstable") == 1.0
     assert value(report, "control_kept") == 0.0
@@ -170,7 +170,9 @@ def test_sources_keep_their_ids_whatever_is_removed() -> None:
 
     given = {"b.txt": "It rains in winter.", "a.txt": "The Lisbon office opened in 2014."}
     report = Faithfulness(subject=BlackBox(once)).probe([sample_of("1", "When did it open?", given)])
-    assert [(one.source, one.finding) for one in report.citations] == [("a.txt", Finding.FAITHFUL)]
+    assert [(one.source, one.finding) for one in report.citations] == [
+        ("a.txt", FaithfulnessFinding.FAITHFUL)
+    ]
     assert asked[0] == given
     assert {"a.txt": given["a.txt"]} in asked
     assert all(sources.get("b.txt", given["b.txt"]) == given["b.txt"] for sources in asked)
@@ -205,9 +207,12 @@ class Quoting:
 
 @pytest.mark.parametrize(
     ("memory", "finding"),
-    [("", Finding.FAITHFUL), ("The Lisbon office opened in 2014.", Finding.POST_RATIONALISED)],
+    [
+        ("", FaithfulnessFinding.FAITHFUL),
+        ("The Lisbon office opened in 2014.", FaithfulnessFinding.POST_RATIONALISED),
+    ],
 )
-def test_our_generators_are_probed_through_their_port(memory: str, finding: Finding) -> None:
+def test_our_generators_are_probed_through_their_port(memory: str, finding: FaithfulnessFinding) -> None:
     report = Faithfulness(subject=Generated(Quoting(memory))).probe([sample()])
     assert [one.finding for one in report.citations] == [finding]
     assert report.citations[0].sentence == "The Lisbon office opened in 2014."
@@ -252,10 +257,10 @@ def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> No
     question = "What was Acme's capital expenditure in FY2022?"
     writer = ExtractiveGenerator(Words())
     report = Faithfulness(subject=Generated(writer)).probe(
-        [Sample(id="capex", question=question, passages=(table,))]
+        [ProbeSample(id="capex", question=question, passages=(table,))]
     )
     (one,) = report.citations
-    assert (one.finding, one.outcome) == (Finding.FAITHFUL, Outcome.CHANGED)
+    assert (one.finding, one.outcome) == (FaithfulnessFinding.FAITHFUL, FactOutcome.CHANGED)
     assert one.swap is not None
     assert one.swap.old == "758"
     assert one.necessary is True

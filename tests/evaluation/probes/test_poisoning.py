@@ -26,8 +26,8 @@ from citewell.evaluation.probes.poison import (
     OUTDATED,
     Poison,
     Target,
-    handed,
     poisoned,
+    rehearse_with,
     target_of,
     verifier_for,
 )
@@ -133,7 +133,7 @@ def test_only_quarantined_passages_are_counted_each_once() -> None:
 
     @dataclasses.dataclass(frozen=True)
     class Pass:
-        aside: Callable[..., Sequence[Passage]]
+        quarantine: Callable[..., Sequence[Passage]]
         pin: object = None
         retriever: object = None
         checker: object = None
@@ -141,7 +141,7 @@ def test_only_quarantined_passages_are_counted_each_once() -> None:
 
         def rehearse(self, ask: Ask) -> SimpleNamespace:
             for _ in range(2):
-                self.aside(ask.question, (kept, taken), ())
+                self.quarantine(ask.question, (kept, taken), ())
             return SimpleNamespace(notes=("poison filter: a: floods", "poison filter: b: orders"))
 
     parts: Any = SimpleNamespace(
@@ -149,8 +149,8 @@ def test_only_quarantined_passages_are_counted_each_once() -> None:
     )
     target = made()[0]
     found = Retrieved(passages=(), index_version="1")
-    assert handed(parts, target, found, [], ALL).quarantined == 1
-    assert handed(parts, target, found, [], NO_DEFENCE).quarantined == 0
+    assert rehearse_with(parts, target, found, [], ALL).quarantined == 1
+    assert rehearse_with(parts, target, found, [], NO_DEFENCE).quarantined == 0
 
 
 def test_nothing_to_poison_is_an_error(tmp_path: Path) -> None:

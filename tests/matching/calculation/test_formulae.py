@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.questions.calculation.arithmetic import leaves, shown
+from citewell.questions.calculation.arithmetic import format_tree, leaves
 from citewell.questions.calculation.formulae import workings
 from citewell.questions.calculation.items import ITEMS, RATIOS
 
@@ -14,7 +14,7 @@ RATIO = "Round your answer to two decimal places."
 
 
 def told(question: str) -> list[tuple[str, str]]:
-    return [(working.what, shown(working.tree)) for working in workings(question)]
+    return [(working.what, format_tree(working.tree)) for working in workings(question)]
 
 
 @pytest.mark.parametrize(

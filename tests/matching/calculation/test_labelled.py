@@ -13,7 +13,7 @@ from citewell.core.records import Passage
 from citewell.generation import ExtractiveGenerator
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.questions.calculation.arithmetic import shown
+from citewell.questions.calculation.arithmetic import format_tree
 from citewell.questions.calculation.formulae import labelled_workings
 
 
@@ -37,7 +37,7 @@ from citewell.questions.calculation.formulae import labelled_workings
 )
 def test_the_calculation(question: str, calculation: str) -> None:
     (working,) = labelled_workings(question)
-    assert shown(working.tree) == calculation
+    assert format_tree(working.tree) == calculation
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,11 @@ class Changeable:
     def __init__(self) -> None:
         self.seen = threading.Event()
 
-    def stream(self, request: Any, hear: Any) -> Draft:
-        hear(self._draft(request, "The bridge was made of glass."))
+    def stream(self, request: Any, emit: Any) -> Draft:
+        emit(self._draft(request, "The bridge was made of glass."))
         self.seen.wait(30)
         draft = self._draft(request, SENTENCE)
-        hear(draft)
+        emit(draft)
         return draft
 
     def generate(self, request: Any) -> Draft:

@@ -18,9 +18,9 @@ from citewell.core.access import Role
 from citewell.core.config import Writer
 from citewell.core.errors import LogError
 from citewell.core.ports import Form
-from citewell.core.prompts.loading import hash_of
+from citewell.core.prompts.loading import hash_prompts
 from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
-from citewell.core.vocabulary import STATES, state_of
+from citewell.core.vocabulary import STATES, display_state
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
@@ -308,7 +308,7 @@ def verdict(status: Status, proof: Proof | None = None) -> Verdict:
 )
 def test_a_claim_has_its_state_in_words(status: Status, proof: Proof | None, kind: Kind, words: str) -> None:
     claim = Claim(text="t", kind=kind, answer_start=0, answer_end=1, verdict=verdict(status, proof))
-    assert state_of(claim).words == words
+    assert display_state(claim).words == words
 
 
 def test_every_state_has_a_shape_and_a_colour() -> None:
@@ -384,7 +384,7 @@ def test_an_answer_of_every_kind_is_shown_for_what_it_is(
 def test_a_record_shows_the_prompts_that_its_hashes_are_of(client: TestClient, kb: KnowledgeBase) -> None:
     record = kb.audit.record(kb.ask("When did the bridge open?").request_id)
     written = {
-        1: hash_of(prompt_files(Form.INLINE, Writer())),
+        1: hash_prompts(prompt_files(Form.INLINE, Writer())),
         2: "sha256:of-another-release",
     }
     for number, hash in written.items():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from citewell.core.identity import hash_text
 from citewell.core.records import Cell, Document, Page, Row, Section, Table
 from citewell.knowledge.opening import open
-from citewell.server.pages.marking import Block, Span, blocks, excerpts, section_at, window
+from citewell.server.pages.marking import Block, ClaimSpan, blocks, excerpts, section_at, window
 
 TEXT = "The bridge\nIt opened in 1932. It is long.\nNet income\t10\t11\nCosts\t3\t4\nThe end."
 
@@ -68,7 +68,9 @@ def test_blocks_are_headings_paragraphs_and_tables_with_their_heads() -> None:
 
 def test_a_span_over_cells_is_marked_in_each_and_numbered_once() -> None:
     at = TEXT.index("Net income")
-    parts = blocks(document(), 0, len(TEXT), [Span(start=at, end=at + len("Net income\t10"), claims=(3,))])
+    parts = blocks(
+        document(), 0, len(TEXT), [ClaimSpan(start=at, end=at + len("Net income\t10"), claims=(3,))]
+    )
     assert marked(parts) == ["Net income", "10"]
     pieces = [piece for part in parts for line in part.lines for cell in line.cells for piece in cell]
     assert [piece.first for piece in pieces if piece.marked] == [(3,), ()]
@@ -77,8 +79,8 @@ def test_a_span_over_cells_is_marked_in_each_and_numbered_once() -> None:
 def test_claims_that_share_words_are_all_named() -> None:
     at = TEXT.index("opened")
     spans = [
-        Span(start=at, end=at + len("opened in 1932"), claims=(1,)),
-        Span(start=TEXT.index("1932"), end=TEXT.index("1932") + 4, claims=(2,)),
+        ClaimSpan(start=at, end=at + len("opened in 1932"), claims=(1,)),
+        ClaimSpan(start=TEXT.index("1932"), end=TEXT.index("1932") + 4, claims=(2,)),
     ]
     found = [
         (piece.text, piece.claims)
@@ -94,7 +96,7 @@ def test_claims_that_share_words_are_all_named() -> None:
 def test_an_excerpt_is_cut_around_its_span_and_says_what_is_left_out() -> None:
     text = "\n".join(f"{'word ' * 300}number {n}." for n in range(4))
     spans = [
-        Span(start=text.index(name), end=text.index(name) + len(name), claims=(1,))
+        ClaimSpan(start=text.index(name), end=text.index(name) + len(name), claims=(1,))
         for name in ("number 0", "number 3")
     ]
     parts = excerpts(document(text), spans)
@@ -129,7 +131,7 @@ def test_a_place_is_in_its_innermost_section() -> None:
     st.lists(st.tuples(st.integers(-2, 70), st.integers(-2, 70)), max_size=5),
 )
 def test_no_character_is_lost_or_made_up(text: str, ends: list[tuple[int, int]]) -> None:
-    spans = [Span(start=a, end=b, claims=(n,)) for n, (a, b) in enumerate(ends, 1)]
+    spans = [ClaimSpan(start=a, end=b, claims=(n,)) for n, (a, b) in enumerate(ends, 1)]
     parts = blocks(document(text), 0, len(text), spans)
     assert words(parts) == "\n".join(line for line in text.split("\n") if line)
 

@@ -31,13 +31,13 @@ class Prompt(Record, frozen=True, kw_only=True):
         return string.Template(self.text).substitute(values)
 
 
-def packaged() -> tuple[Prompt, ...]:
+def packaged_prompts() -> tuple[Prompt, ...]:
     """Every prompt file as it is on disk now, sorted by name."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
     return tuple(Prompt(name=name, text=text, hash=hash_text(text)) for name, text in texts.items())
 
 
-def hash_of(prompts: Iterable[Prompt]) -> str:
+def hash_prompts(prompts: Iterable[Prompt]) -> str:
     """One hash over several files, whatever their order."""
     return hash_value({prompt.name: prompt.hash for prompt in prompts})
 

@@ -54,7 +54,7 @@ def check_text(document: Document) -> Document:
     return document
 
 
-def absent(version: str, document_id: str) -> EvidenceError:
+def missing_version(version: str, document_id: str) -> EvidenceError:
     """The error for a version that is not stored."""
     name = f"{document_id} {version}" if document_id else version
     return EvidenceError(
@@ -90,5 +90,5 @@ class MemoryEvidence:
         """The version as stored. Raises EvidenceError if it is missing or its hash does not match."""
         found = self._documents.get((document_id, version)) if document_id else self._by_version.get(version)
         if found is None:
-            raise absent(version, document_id)
+            raise missing_version(version, document_id)
         return check_text(found)

@@ -31,8 +31,8 @@ from citewell.documents.evidence.catalogue import (
     WITHDRAWN,
     CatalogueEntry,
     StoredVersion,
-    absent,
     check_text,
+    missing_version,
     refuse_second_text,
 )
 
@@ -124,7 +124,7 @@ class SqliteEvidence:
             document_id,
         )
         if not found:
-            raise absent(version, document_id)
+            raise missing_version(version, document_id)
         return _unpacked(version, *found[0])
 
     def latest(self, document_id: str) -> Document | None:
@@ -162,7 +162,7 @@ class SqliteEvidence:
             "SELECT body FROM versions WHERE document_id = ? AND version = ?", document_id, version
         ):
             return _record_hash(document_id, version, body)
-        raise absent(version, document_id)
+        raise missing_version(version, document_id)
 
     def inspect(self) -> Iterator[StoredVersion]:
         """Every version, oldest first, caller-supplied ones too. Tampering is reported, not raised."""
@@ -194,7 +194,7 @@ class SqliteEvidence:
                 "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(acl), document_id)
             )
             if changed.rowcount != 1:
-                raise absent("(any version)", document_id)
+                raise missing_version("(any version)", document_id)
 
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """Those of the ``(document_id, version)`` pairs that a caller supplied."""
@@ -281,7 +281,7 @@ class SqliteEvidence:
                 (state, reason, document_id, version),
             )
             if changed.rowcount != 1:
-                raise absent(version or "(any version)", document_id)
+                raise missing_version(version or "(any version)", document_id)
 
     def _prepare(self) -> None:
         self._connection.execute("PRAGMA foreign_keys = ON")

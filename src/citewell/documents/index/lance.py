@@ -43,7 +43,7 @@ _STORE_DEFAULTS = {
 _GRACE = timedelta(hours=1)
 
 
-class Stored(Record, frozen=True, kw_only=True):
+class StoredDocument(Record, frozen=True, kw_only=True):
     """What the index stores about a document besides its text."""
 
     version: str
@@ -159,20 +159,20 @@ class LanceIndex:
                 ) from error
             yield
 
-    def stored(self) -> dict[str, Stored]:
+    def stored(self) -> dict[str, StoredDocument]:
         """Everything written, published or not, by document id: an ingest resumes from it."""
         import pyarrow as pa
 
         self._table.checkout_latest()
         names = ["document_id", "document_version", "acl", "tags"]
-        stored: dict[str, Stored] = {}
+        stored: dict[str, StoredDocument] = {}
         # A batch at a time: there are many more chunks than documents.
         for batch in self._table.search().select(names).limit(None).to_batches():
             # Whole documents are written at once, so any one chunk represents its document.
             numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
             firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
             stored |= {
-                row["document_id"]: Stored(
+                row["document_id"]: StoredDocument(
                     version=row["document_version"],
                     acl=tuple(row["acl"] or ()),
                     tags=tuple(row["tags"] or ()),

@@ -14,7 +14,7 @@ from typing import Any
 
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_bytes, hash_value
-from citewell.core.ports import Embedder, Hit, Listed, Vectors
+from citewell.core.ports import Embedder, Hit, ListedDocument, Vectors
 from citewell.core.records import Chunk
 from citewell.documents.index import rows
 from citewell.documents.index.views import VIEWS
@@ -55,7 +55,7 @@ class Snapshot:
         """How many chunks may be seen."""
         return int(self._table.count_rows(condition(where or {}) or None))
 
-    def documents(self, where: Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+    def documents(self, where: Mapping[str, Any] | None = None) -> tuple[ListedDocument, ...]:
         """The documents that may be seen, sorted by id."""
         return self._listing(condition(where or {}))
 
@@ -134,13 +134,13 @@ class Snapshot:
         found = search.select([*columns, score]).limit(limit).to_arrow().to_pylist()
         return [(offset + sign * row[score], row) for row in found]
 
-    def _list(self, only: str) -> tuple[Listed, ...]:
+    def _list(self, only: str) -> tuple[ListedDocument, ...]:
         names = ["document_id", "document_version", "title", "published_at"]
         search = self._table.search()
         if only:
             search = search.where(only)
         found = search.select(names).limit(None).to_arrow().group_by(names).aggregate([])
-        listed = [Listed(**row) for row in found.to_pylist()]
+        listed = [ListedDocument(**row) for row in found.to_pylist()]
         return tuple(sorted(listed, key=lambda item: (item.document_id, item.document_version)))
 
 

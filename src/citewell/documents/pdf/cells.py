@@ -1,7 +1,7 @@
 """One visual line -> a label and its values, with "$", "(", ")" and "%" attached; and the units it prints.
 
-In: :class:`layout.Line`, or its text. Out: :class:`Piece` values from left to right, or the units as printed,
-without brackets. Knows nothing about columns, heads or neighbouring lines.
+In: :class:`layout.VisualLine`, or its text. Out: :class:`LineCell` values from left to right, or the units as
+printed, without brackets. Knows nothing about columns, heads or neighbouring lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from citewell.documents.pdf.layout import Line, Segment
+from citewell.documents.pdf.layout import LineSegment, VisualLine
 
 _OPEN = re.compile(r"[$€£¥(+\-–—]*[$€£¥(][$€£¥(+\-–—]*")
 _CLOSE = re.compile(r"[)%]+|bps|pts|pp|x")
@@ -24,7 +24,7 @@ YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d{2}(?:E|A)?")
 BULLET = re.compile(r"[•●▪◦‣∙·■□☐☒☑✓*–—\-o]|\(?(?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,2})[.)]")
 
 
-class Piece(NamedTuple):
+class LineCell(NamedTuple):
     """A cell of a line. ``number``: a figure, a dash for none, or NM."""
 
     text: str
@@ -40,15 +40,15 @@ def is_number(text: str) -> bool:
     return any(letter.isdigit() for letter in text) and _NUMBER.fullmatch(text) is not None
 
 
-def pieces_of(line: Line) -> list[Piece]:
+def pieces_of(line: VisualLine) -> list[LineCell]:
     """The pieces from left to right; adjacent words form one piece, each figure is a piece of its own."""
-    loose: list[Piece] = []
+    loose: list[LineCell] = []
     for segment in line.segments:
         loose.extend(_split(segment))
     return _glued(loose)
 
 
-def _split(segment: Segment) -> list[Piece]:
+def _split(segment: LineSegment) -> list[LineCell]:
     """One piece per figure; "Total assets $" loses its dollar sign to the next piece."""
     words = segment.text.split(" ")
     share = (segment.x1 - segment.x0) / max(1, len(segment.text))
@@ -56,16 +56,16 @@ def _split(segment: Segment) -> list[Piece]:
         found, at = [], 0
         for word in words:
             x0 = segment.x0 + share * at
-            found.append(Piece(word, x0, x0 + share * len(word), True))
+            found.append(LineCell(word, x0, x0 + share * len(word), True))
             at += len(word) + 1
         return found
     if len(words) > 1 and words[-1] in {"$", "€", "£", "¥", "$(", "("}:
         cut = segment.x1 - share * len(words[-1])
         return [
-            Piece(" ".join(words[:-1]), segment.x0, cut - share, False),
-            Piece(words[-1], cut, segment.x1, True),
+            LineCell(" ".join(words[:-1]), segment.x0, cut - share, False),
+            LineCell(words[-1], cut, segment.x1, True),
         ]
-    return [Piece(segment.text, segment.x0, segment.x1, False)]
+    return [LineCell(segment.text, segment.x0, segment.x1, False)]
 
 
 def _figure(word: str) -> bool:
@@ -74,9 +74,9 @@ def _figure(word: str) -> bool:
     )
 
 
-def _glued(loose: list[Piece]) -> list[Piece]:
-    glued: list[Piece] = []
-    opening: Piece | None = None
+def _glued(loose: list[LineCell]) -> list[LineCell]:
+    glued: list[LineCell] = []
+    opening: LineCell | None = None
     for piece in loose:
         if not piece.number:
             if opening is not None:
@@ -100,8 +100,8 @@ def _glued(loose: list[Piece]) -> list[Piece]:
     return [piece._replace(number=piece.number and is_number(piece.text)) for piece in glued]
 
 
-def _joined(left: Piece, right: Piece) -> Piece:
-    return Piece(left.text + right.text, left.x0, right.x1, True)
+def _joined(left: LineCell, right: LineCell) -> LineCell:
+    return LineCell(left.text + right.text, left.x0, right.x1, True)
 
 
 _UNITS = re.compile(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from citewell.core.records import Found
 from citewell.documents.metadata import Metadata, dates_of, find_dates, found, found_date, found_title
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 
 _FORM = re.compile(
     r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I
@@ -36,7 +36,7 @@ class Front(NamedTuple):
     dates: dict[str, Any]
 
 
-def describe(info: dict[str, str], pages: list[list[Line]]) -> Front:
+def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> Front:
     """``pages``: the lines of the first pages."""
     lines = pages[0] if pages else []
     filed = any(_FORM.search(line.text) for line in lines)
@@ -51,7 +51,7 @@ def describe(info: dict[str, str], pages: list[list[Line]]) -> Front:
     return Front(title, author, dates | {"expires_at": None, "effective_at": None} if filed else dates)
 
 
-def _filing(lines: list[Line]) -> Metadata:
+def _filing(lines: list[VisualLine]) -> Metadata:
     texts = [line.text for line in lines]
     whole = " ".join(texts)
     form = _FORM.search(whole)
@@ -75,7 +75,7 @@ def _filing(lines: list[Line]) -> Metadata:
     )
 
 
-def _release(lines: list[Line]) -> Metadata:
+def _release(lines: list[VisualLine]) -> Metadata:
     """A press release's metadata: from the dateline and the first sentence, which says what was announced."""
     whole = " ".join(line.text for line in lines).replace("- ", "-")
     match = _ANNOUNCED.search(whole)
@@ -105,7 +105,7 @@ def _company(texts: list[str]) -> str:
     return ""
 
 
-def _largest(pages: list[list[Line]]) -> Found | None:
+def _largest(pages: list[list[VisualLine]]) -> Found | None:
     """The largest type on the first page that has any words; if all has one size, its bold heading."""
     for lines in pages:
         wordy = [line for line in lines if sum(letter.isalpha() for letter in line.text) > 3]
@@ -121,7 +121,7 @@ def _largest(pages: list[list[Line]]) -> Found | None:
     return None
 
 
-def _following(large: list[Line]) -> list[Line]:
+def _following(large: list[VisualLine]) -> list[VisualLine]:
     """The lines directly under the first, in the same size: the rest of a long title."""
     found_lines = []
     for above, line in itertools.pairwise(large[:3]):

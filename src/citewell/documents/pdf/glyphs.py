@@ -41,7 +41,7 @@ _BOLD = ("bold", "black", "heavy", "-bd", "demi")
 _ITALIC = ("italic", "oblique")
 
 
-class Word(NamedTuple):
+class PdfWord(NamedTuple):
     """``x0 x1``: ink; ``base``: the baseline; ``size``: type size in points as displayed; ``spaced``: a
     space precedes it; ``turned``: quarter turns of the text, counter-clockwise; ``confidence``: of the OCR
     engine, None for text of the file."""
@@ -58,7 +58,7 @@ class Word(NamedTuple):
     confidence: float | None = None
 
 
-class Rule(NamedTuple):
+class RuledLine(NamedTuple):
     """A drawn horizontal line: tables have them under heads that span several columns."""
 
     x0: float
@@ -72,9 +72,9 @@ class PageWords(NamedTuple):
 
     width: float
     height: float
-    words: list[Word]
+    words: list[PdfWord]
     hidden: Counter[str]
-    rules: list[Rule]
+    rules: list[RuledLine]
     unmapped: int = 0
     unread: int = 0
     images: int = 0
@@ -151,7 +151,7 @@ class _Walk:
         self._count = min(count, MAX_CHARACTERS)
         if count > MAX_CHARACTERS:
             self._hidden[f"over {MAX_CHARACTERS} on the page"] = count - MAX_CHARACTERS
-        self._words: list[Word] = []
+        self._words: list[PdfWord] = []
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
 
@@ -242,7 +242,7 @@ class _Walk:
         self._read += len(shown)
         self._unmapped += 0 if style.mapped else len(shown)
         self._words.append(
-            Word(shown, x0, x1, base, style.size, style.bold, style.italic, spaced, style.turned)
+            PdfWord(shown, x0, x1, base, style.size, style.bold, style.italic, spaced, style.turned)
         )
 
     def _reason(self, x0: float, x1: float, base: float, ink: Bounds, style: _Style) -> str:
@@ -305,10 +305,10 @@ class _Walk:
             known = self._fonts[address] = bold, any(mark in name for mark in _ITALIC)
         return known
 
-    def _rules(self) -> list[Rule]:
+    def _rules(self) -> list[RuledLine]:
         found = []
         for path in self._calls.paths():
             x0, low, x1, high = self._frame.bounds(path)
             if high - low <= _RULE_HEIGHT and x1 - x0 >= _RULE_WIDTH:
-                found.append(Rule(x0, x1, low))
+                found.append(RuledLine(x0, x1, low))
         return found

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections import Counter
 
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 
 PART = re.compile(r"PART\s+(?:IV|I{1,3})(?:\s*[.:—–-].{0,60}|\s+[A-Z].{0,50})?", re.IGNORECASE)
 ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.IGNORECASE)
@@ -43,7 +43,7 @@ STYLE_LEVEL = 5
 class Headings:
     """Levels for one document. ``outline`` maps (page, squeezed title) to a depth from 0."""
 
-    def __init__(self, pages: list[list[Line]], outline: dict[tuple[int, str], int]) -> None:
+    def __init__(self, pages: list[list[VisualLine]], outline: dict[tuple[int, str], int]) -> None:
         letters = Counter[float]()
         for line in itertools.chain.from_iterable(pages):
             letters[line.size] += len(line.text)
@@ -59,7 +59,7 @@ class Headings:
         first = [line.text for line in pages[0]] if pages else []
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
 
-    def level(self, text: str, line: Line) -> float | None:
+    def level(self, text: str, line: VisualLine) -> float | None:
         """The level of a heading, or None. ``text`` may be several visual lines joined; ``line`` is the first
         of them. Headings in the same type are ranked by the parts of their numbers: 7.1 is below 7."""
         if self._cover and line.page == 1:
@@ -82,7 +82,7 @@ class Headings:
             found = STYLE_LEVEL + 9
         return found + 0.1 * number.group(1).count(".") if found and number else found
 
-    def _by_type(self, text: str, line: Line) -> int | None:
+    def _by_type(self, text: str, line: VisualLine) -> int | None:
         if not 3 <= len(text) <= 120 or _NO_HEADING.match(text) or text.endswith((".", ";", ",")):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
@@ -98,10 +98,10 @@ class Headings:
         return STYLE_LEVEL + 3 + ranks.index(True) if True in ranks else None
 
 
-def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:
+def _clauses(pages: list[list[VisualLine]], body: float) -> set[tuple[int, int, float]]:
     """Places of headings that only their numbers distinguish from prose: "7. Break clause", alone on its
     line, part of a consecutive series, and not followed by an item of its level, as list items are."""
-    found: list[tuple[tuple[str, ...], Line]] = []
+    found: list[tuple[tuple[str, ...], VisualLine]] = []
     lines = [line for page in pages for line in page]
     for line, following in itertools.pairwise(lines):
         match, deeper = _CLAUSE.fullmatch(line.text), _ENUMERATED.fullmatch(following.text)

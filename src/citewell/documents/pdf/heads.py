@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from citewell.documents.metadata import MONTH
-from citewell.documents.pdf.cells import YEAR, Piece
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.cells import YEAR, LineCell
+from citewell.documents.pdf.layout import VisualLine
 
 _MONTH = rf"(?:{MONTH})\.?"
 PERIOD = re.compile(
@@ -45,7 +45,7 @@ class Column(NamedTuple):
     x1: float
 
 
-def is_head_line(line: Line, pieces: list[Piece]) -> bool:
+def is_head_line(line: VisualLine, pieces: list[LineCell]) -> bool:
     """Whether the line has only years, dates and period words, plus at most one stub: the top of columns."""
     if not pieces:
         return False
@@ -62,7 +62,7 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
 
 
 def column_heads(
-    lines: list[tuple[Line, list[Piece]]], columns: list[Column], zone: float
+    lines: list[tuple[VisualLine, list[LineCell]]], columns: list[Column], zone: float
 ) -> tuple[str, ...]:
     """One head per column, "" if there is nothing above it; ``zone`` as in :func:`stands_over`.
 
@@ -81,12 +81,12 @@ def column_heads(
     return tuple(heads)
 
 
-def stands_over(piece: Piece, zone: float) -> bool:
+def stands_over(piece: LineCell, zone: float) -> bool:
     """Whether a piece above a table heads figures; ``zone`` is where their columns begin, points."""
     return _centre(piece) > zone + 1
 
 
-def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
+def _repeated(pieces: list[LineCell], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
     """ "2021", "2020", "2019" over "Shares Amount" three times: each heads one repetition."""
     if len(pieces) < 2 or len(columns) % len(pieces) or len(columns) == len(pieces) or not all(below):
         return []
@@ -103,7 +103,7 @@ def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> l
 
 
 def _shared_out(
-    pieces: list[Piece], columns: list[Column], below: list[str], ruled: tuple[tuple[float, float], ...]
+    pieces: list[LineCell], columns: list[Column], below: list[str], ruled: tuple[tuple[float, float], ...]
 ) -> list[tuple[int, int]]:
     """Assigns each column to the nearest head above it, if every head is then centred over its columns."""
     if not 2 <= len(pieces) < len(columns) or not all(below) or len(ruled) >= len(pieces):
@@ -135,7 +135,7 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _spans(
-    pieces: list[Piece], columns: list[Column], ruled: tuple[tuple[float, float], ...], top: bool
+    pieces: list[LineCell], columns: list[Column], ruled: tuple[tuple[float, float], ...], top: bool
 ) -> list[tuple[int, int]]:
     """For each head, left to right, the first and last column under it.
 
@@ -166,7 +166,7 @@ def _spans(
 
 
 def _by_rule(
-    piece: Piece, columns: list[Column], ruled: tuple[tuple[float, float], ...]
+    piece: LineCell, columns: list[Column], ruled: tuple[tuple[float, float], ...]
 ) -> tuple[int, int] | None:
     for x0, x1 in ruled:
         if x1 - x0 < piece.x1 - piece.x0 - 4:
@@ -186,14 +186,14 @@ def _places(columns: list[Column]) -> list[tuple[float, float]]:
     return list(itertools.pairwise([left, *borders, right]))
 
 
-def _is_wide(piece: Piece, places: list[tuple[float, float]]) -> bool:
+def _is_wide(piece: LineCell, places: list[tuple[float, float]]) -> bool:
     if len(places) == 1:
         return False
     return not any(x0 - 4 <= piece.x0 and piece.x1 <= x1 + 4 for x0, x1 in places)
 
 
 def _best_span(
-    piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece], top: bool
+    piece: LineCell, columns: list[Column], low: int, high: int, rivals: list[LineCell], top: bool
 ) -> tuple[int, int]:
     # Among spans with nearly the same middle, the topmost head takes the widest.
     bonus = 0.7 if top else 0.0
@@ -211,12 +211,12 @@ def _best_span(
     return choice
 
 
-def _nearest(piece: Piece, columns: list[Column]) -> tuple[int, int]:
+def _nearest(piece: LineCell, columns: list[Column]) -> tuple[int, int]:
     index = min(range(len(columns)), key=lambda i: _distance(piece, columns[i]))
     return index, index
 
 
-def _distance(piece: Piece, column: Column) -> float:
+def _distance(piece: LineCell, column: Column) -> float:
     """Distance of a head from a column; heads are centred, left- or right-aligned, and the nearest counts."""
     shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
     apart = min(
@@ -227,7 +227,7 @@ def _distance(piece: Piece, column: Column) -> float:
     return apart + (0 if shared > 0 else 50 - shared)
 
 
-def _centre(piece: Piece) -> float:
+def _centre(piece: LineCell) -> float:
     return (piece.x0 + piece.x1) / 2
 
 
@@ -239,9 +239,9 @@ def _middle(columns: list[Column], index: int) -> float:
 class DraftRow:
     """``labels``, the label's lines, are joined by spaces; ``cells`` pair each piece with its column."""
 
-    labels: tuple[tuple[str, Line], ...]
-    cells: tuple[tuple[Piece, int], ...]
-    line: Line
+    labels: tuple[tuple[str, VisualLine], ...]
+    cells: tuple[tuple[LineCell, int], ...]
+    line: VisualLine
     x0: float
     group: str = ""
 
@@ -254,7 +254,7 @@ class DraftRow:
 class DraftTable:
     """``before`` are the head lines, kept as separate lines; ``heads`` has one text per column."""
 
-    before: tuple[Line, ...]
+    before: tuple[VisualLine, ...]
     rows: tuple[DraftRow, ...]
     heads: tuple[str, ...]
     columns: tuple[Column, ...]
@@ -262,4 +262,4 @@ class DraftTable:
     units: str = ""
 
 
-Block = Line | DraftTable
+Block = VisualLine | DraftTable

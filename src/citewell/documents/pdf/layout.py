@@ -1,8 +1,8 @@
 """Words of a page -> visual lines in reading order, each cut into segments at wide gaps.
 
-In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one. A
-page is read across unless a band of it is clearly two columns of prose: tables also have white gaps, so a
-split needs full lines of words on both sides. Knows nothing about tables, headings or documents.
+In: :class:`glyphs.PageWords`. Out: :class:`VisualLine` values, top to bottom, a left column before the right
+one. A page is read across unless a band of it is clearly two columns of prose: tables also have white gaps,
+so a split needs full lines of words on both sides. Knows nothing about tables, headings or documents.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from citewell.documents.pdf.glyphs import PageWords, Rule, Word
-from citewell.documents.scripts import Script, written
+from citewell.documents.pdf.glyphs import PageWords, PdfWord, RuledLine
+from citewell.documents.scripts import Script, to_script
 
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
@@ -28,7 +28,7 @@ _SENTENCE_END = re.compile(r"[.!?:;][\"”’')\]]*$")
 _ENUMERATOR = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z]\.?|\(?[a-z0-9]{1,3}\)")
 
 
-class Segment(NamedTuple):
+class LineSegment(NamedTuple):
     """Adjacent words without a wide gap."""
 
     text: str
@@ -36,10 +36,10 @@ class Segment(NamedTuple):
     x1: float
 
 
-class Line(NamedTuple):
+class VisualLine(NamedTuple):
     """One visual line. ``column`` numbers the regions of a page in reading order."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[LineSegment, ...]
     base: float
     size: float
     bold: bool
@@ -71,7 +71,7 @@ class Line(NamedTuple):
         return max(segment.x1 for segment in self.segments)
 
 
-def read_lines(page: PageWords, number: int) -> list[Line]:
+def read_lines(page: PageWords, number: int) -> list[VisualLine]:
     """The lines of physical page ``number`` in reading order; rotated text comes last, in page order."""
     upright = [word for word in page.words if word.turned == 0]
     turned = [word for word in page.words if word.turned != 0]
@@ -83,7 +83,7 @@ def read_lines(page: PageWords, number: int) -> list[Line]:
     return _ruled(lines, page.rules) if page.rules else lines
 
 
-def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
+def _ruled(lines: list[VisualLine], rules: list[RuledLine]) -> list[VisualLine]:
     """The lines, each with the rules directly under it."""
     rules = sorted(rules, key=lambda rule: rule.y)
     heights = [rule.y for rule in rules]
@@ -106,7 +106,7 @@ def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
 # --- columns ------------------------------------------------------------------------------------
 
 
-def _regions(words: list[Word], depth: int) -> list[list[Word]]:
+def _regions(words: list[PdfWord], depth: int) -> list[list[PdfWord]]:
     """Bands of the page in reading order; a two-column band yields its left side, then its right."""
     if depth > 1 or len(words) < 40:
         return [words] if words else []
@@ -117,9 +117,9 @@ def _regions(words: list[Word], depth: int) -> list[list[Word]]:
     return [words]
 
 
-def _split(words: list[Word], gutter: float, depth: int) -> list[list[Word]]:
-    found: list[list[Word]] = []
-    across: list[Word] = []
+def _split(words: list[PdfWord], gutter: float, depth: int) -> list[list[PdfWord]]:
+    found: list[list[PdfWord]] = []
+    across: list[PdfWord] = []
     for crossing, band in _bands(words, gutter):
         sides = [word for word in band if word.x0 < gutter], [word for word in band if word.x0 >= gutter]
         if crossing or not all(map(_stands_alone, sides)):
@@ -135,7 +135,7 @@ def _split(words: list[Word], gutter: float, depth: int) -> list[list[Word]]:
     return found
 
 
-def _gutters(words: list[Word]) -> list[float]:
+def _gutters(words: list[PdfWord]) -> list[float]:
     """Middles of the whitest gaps near the centre, most central first; none if prose runs across."""
     left, right = min(word.x0 for word in words), max(word.x1 for word in words)
     width = int(right - left)
@@ -158,13 +158,13 @@ def _gutters(words: list[Word]) -> list[float]:
     return sorted(middles, key=lambda x: abs(x - (left + right) / 2))[:3]
 
 
-def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
+def _bands(words: list[PdfWord], gutter: float) -> list[tuple[bool, list[PdfWord]]]:
     """Bands from top to bottom: those whose lines cross the gutter, and those that leave it white."""
     runs = itertools.groupby(_rows(words), key=lambda row: _crosses(row, gutter))
     return [(crossing, list(itertools.chain.from_iterable(rows))) for crossing, rows in runs]
 
 
-def _crosses(row: list[Word], gutter: float) -> bool:
+def _crosses(row: list[PdfWord], gutter: float) -> bool:
     left = [word for word in row if word.x0 < gutter]
     right = [word for word in row if word.x0 >= gutter]
     if not left:
@@ -175,7 +175,7 @@ def _crosses(row: list[Word], gutter: float) -> bool:
     return bool(right) and min(word.x0 for word in right) - edge.x1 < 0.8 * edge.size
 
 
-def _stands_alone(words: list[Word]) -> bool:
+def _stands_alone(words: list[PdfWord]) -> bool:
     """Whether a side is prose that fills its column, table rows with their own labels, or a mixture. The
     right half of an ordinary table begins with figures, the left half ends with labels: neither qualifies."""
     if not words:
@@ -197,9 +197,9 @@ def _stands_alone(words: list[Word]) -> bool:
 # --- lines --------------------------------------------------------------------------------------
 
 
-def _rows(words: list[Word]) -> list[list[Word]]:
+def _rows(words: list[PdfWord]) -> list[list[PdfWord]]:
     """Words grouped by vertical overlap, top to bottom: a superscript belongs to the line it rises from."""
-    rows: list[list[Word]] = []
+    rows: list[list[PdfWord]] = []
     spans: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: -word.base):
         low, high = word.base - 0.2 * word.size, word.base + 0.65 * word.size
@@ -222,17 +222,17 @@ def _rows(words: list[Word]) -> list[list[Word]]:
     return rows
 
 
-def _lines(words: list[Word], column: int, number: int) -> list[Line]:
+def _lines(words: list[PdfWord], column: int, number: int) -> list[VisualLine]:
     rows = (sorted(row, key=lambda word: word.x0) for row in _rows(words))
     return [line for row in rows if (line := _line(row, column, number)) is not None]
 
 
-def _line(row: list[Word], column: int, number: int) -> Line | None:
-    segments: list[Segment] = []
+def _line(row: list[PdfWord], column: int, number: int) -> VisualLine | None:
+    segments: list[LineSegment] = []
     parts: list[str] = []
     start = end = 0.0
     fence = True
-    last: Word | None = None
+    last: PdfWord | None = None
     letters: dict[float, int] = {}
     bold = italic = total = 0
     double = _double_space(row)
@@ -240,7 +240,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
             continue  # printed twice to look bold
         if last is not None and _MARK.fullmatch(word.text) and _raised(word, last):
-            word = word._replace(text=written(word.text, Script.RAISED), spaced=False)
+            word = word._replace(text=to_script(word.text, Script.RAISED), spaced=False)
         leader = _LEADER.search(word.text)
         text = word.text[: leader.start()] if leader else word.text
         after = word.text[leader.end() :] if leader else ""
@@ -279,7 +279,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     size = max(letters, key=lambda key: letters[key])
     base = next((word.base for word in row if word.size == size), row[0].base)
     read = [word.confidence for word in row if word.confidence is not None]
-    return Line(
+    return VisualLine(
         tuple(segments),
         base,
         round(size, 1),
@@ -291,28 +291,28 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     )
 
 
-def _double_space(row: list[Word]) -> float:
+def _double_space(row: list[PdfWord]) -> float:
     """The widest gap, in points, between sentences in a line of prose; 0.0 for a line of few words."""
     gaps = sorted(b.x0 - a.x1 for a, b in itertools.pairwise(row) if b.x0 - a.x1 < _GAP * b.size)
     return _DOUBLE_SPACE * gaps[len(gaps) // 2] if len(gaps) > 2 else 0.0
 
 
-def _numbered(segments: list[Segment]) -> list[Segment]:
+def _numbered(segments: list[LineSegment]) -> list[LineSegment]:
     """Joins a heading's or an item's number, set off by white, to the words that it numbers."""
     if len(segments) != 2 or not segments[1].text[0].isalpha():
         return segments
     number, words = segments
     if not _ENUMERATOR.fullmatch(number.text) or words.x0 - number.x1 > 40:
         return segments
-    return [Segment(f"{number.text} {words.text}", number.x0, words.x1)]
+    return [LineSegment(f"{number.text} {words.text}", number.x0, words.x1)]
 
 
-def _segment(parts: list[str], x0: float, x1: float) -> Segment:
+def _segment(parts: list[str], x0: float, x1: float) -> LineSegment:
     """A segment in NFC: a file may set an accent as a separate piece after its letter."""
-    return Segment(unicodedata.normalize("NFC", "".join(parts)), x0, x1)
+    return LineSegment(unicodedata.normalize("NFC", "".join(parts)), x0, x1)
 
 
-def _raised(word: Word, last: Word) -> bool:
+def _raised(word: PdfWord, last: PdfWord) -> bool:
     """Whether it is a footnote number or an exponent: "1,234" with a small raised 5 is not 12,345."""
     return (
         word.size < 0.85 * last.size

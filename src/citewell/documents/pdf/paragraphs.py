@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from citewell.documents.pdf.cells import BULLET
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 
 _ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
 _CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}\.? \S")
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 class Paragraph:
     """``parts``: the text of each visual line and the separators between them."""
 
-    lines: list[Line]
+    lines: list[VisualLine]
     level: float | None = None
     parts: list[str] = field(default_factory=list)
 
@@ -33,7 +33,7 @@ class Paragraph:
         return "".join(self.parts)
 
 
-def vocabulary(pages: list[list[Line]]) -> set[str]:
+def vocabulary(pages: list[list[VisualLine]]) -> set[str]:
     """Every word inside a line of the document, and so certainly whole: lower case, hyphens kept."""
     words: set[str] = set()
     for lines in pages:
@@ -42,7 +42,7 @@ def vocabulary(pages: list[list[Line]]) -> set[str]:
     return words
 
 
-def joins(lines: list[Line], following: Line, right: float, pitch: float) -> bool:
+def joins(lines: list[VisualLine], following: VisualLine, right: float, pitch: float) -> bool:
     """Does ``following`` continue the paragraph of ``lines``? ``right``: the column's right edge."""
     last = lines[-1]
     if following.column != last.column or following.page != last.page:
@@ -68,7 +68,7 @@ def joins(lines: list[Line], following: Line, right: float, pitch: float) -> boo
     return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
 
 
-def carries_over(last: Paragraph, first: Line) -> bool:
+def carries_over(last: Paragraph, first: VisualLine) -> bool:
     """Does a paragraph at the foot of a page continue at the top of the next?"""
     text = last.lines[-1].text
     if last.level is not None or _ENDS.search(text) or len(text) < 30:
@@ -92,7 +92,7 @@ def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:
     return (before[:-1] if joined in words else before), ""
 
 
-def right_edges(lines: list[Line]) -> dict[int, float]:
+def right_edges(lines: list[VisualLine]) -> dict[int, float]:
     """The right edge of prose in each column of a page, points."""
     edges: dict[int, float] = {}
     for line in lines:
@@ -101,7 +101,7 @@ def right_edges(lines: list[Line]) -> dict[int, float]:
     return edges
 
 
-def usual_pitch(lines: list[Line]) -> dict[float, float]:
+def usual_pitch(lines: list[VisualLine]) -> dict[float, float]:
     """Distance between baselines inside paragraphs, by type size, points."""
     seen: dict[float, list[float]] = {}
     sure: dict[float, list[float]] = {}

@@ -30,11 +30,11 @@ from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import read_words
 from citewell.documents.pdf.headings import squeezed
-from citewell.documents.pdf.layout import Line, read_lines
+from citewell.documents.pdf.layout import VisualLine, read_lines
 from citewell.documents.pdf.pictures import open_picture
 from citewell.documents.pdf.running import set_running_aside
 from citewell.documents.pdf.scans import Scan, placed, read_scan
-from citewell.documents.pdf.writing import Size, Written, write
+from citewell.documents.pdf.writing import PdfText, Size, write
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -54,7 +54,7 @@ class _Page(NamedTuple):
     """``unread`` counts characters that are drawn but not in the text, ``read`` those that are; ``scan`` is
     what OCR read instead of the page's own text."""
 
-    lines: list[Line]
+    lines: list[VisualLine]
     size: Size
     hidden: Counter[str]
     read: int
@@ -197,7 +197,7 @@ def _has_fields(page: pypdfium2.PdfPage) -> bool:
     return False
 
 
-def _lost(pages: list[_Page], own: list[list[Line]], written: Written) -> dict[int, int]:
+def _lost(pages: list[_Page], own: list[list[VisualLine]], written: PdfText) -> dict[int, int]:
     """Page -> about how many of its characters are in neither the text nor a note."""
     lost = {}
     for page, lines, place in zip(pages, own, written.pages, strict=True):

@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 
 _NUMBER = re.compile(
     r"(?:page\s+|[-–—]\s*)?(?:[A-Z]{1,2}-?)?(\d{1,4}|[ivxlc]{1,7})(?:\s*[-–—]|\s+of\s+\d+)?", re.IGNORECASE
@@ -31,7 +31,7 @@ class Pages(NamedTuple):
     """``lines`` by page; ``set_aside`` counts texts (page numbers as #) left out of the document's text,
     ``characters`` is how many characters that is on each page, without white space."""
 
-    lines: list[list[Line]]
+    lines: list[list[VisualLine]]
     set_aside: Counter[str]
     characters: list[int]
 
@@ -42,7 +42,7 @@ class _Key(NamedTuple):
     height: int
 
 
-def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
+def set_running_aside(pages: list[list[VisualLine]], heights: list[float]) -> Pages:
     """The pages without their running lines."""
     numbered = _numbered(pages)
     places: dict[_Key, list[int]] = defaultdict(list)
@@ -77,7 +77,7 @@ def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
     return Pages(kept, +aside, lost)
 
 
-def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
+def _edges(lines: list[VisualLine], height: float) -> tuple[list[int], list[int]]:
     """Indexes of the few highest and lowest lines inside the margins, outermost first."""
     order = sorted(range(len(lines)), key=lambda at: -lines[at].base)
     top = [at for at in order[:_EDGE_LINES] if lines[at].base > (1 - _ZONE) * height]
@@ -85,7 +85,7 @@ def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
     return [at for at in top if len(lines[at].text) < 120], [at for at in bottom if len(lines[at].text) < 120]
 
 
-def _key(line: Line, index: int) -> _Key:
+def _key(line: VisualLine, index: int) -> _Key:
     """The key of a line; a number at either end is replaced by its offset from the page's index, which is
     constant for page numbers."""
     text = line.text.strip()
@@ -107,7 +107,7 @@ def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -
     return len(around) >= max(2, min(_MIN_PAGES, count), _SHARE * window)
 
 
-def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:
+def _numbered(pages: list[list[VisualLine]]) -> dict[int, list[int]]:
     """Lines that are page numbers: alone at the top or bottom, and increasing with the pages."""
     candidates: dict[int, list[tuple[int, int]]] = {}
     for index, lines in enumerate(pages):

@@ -18,7 +18,7 @@ import numpy as np
 
 from citewell.core.records import Box
 from citewell.documents.ocr import DETECTED_SIDE, LEAST_CONFIDENCE, OcrLine, read_picture
-from citewell.documents.pdf.glyphs import PageWords, Word
+from citewell.documents.pdf.glyphs import PageWords, PdfWord
 from citewell.documents.pdf.pdfium import PageCalls
 
 if TYPE_CHECKING:
@@ -124,14 +124,14 @@ def _drawn(page: pypdfium2.PdfPage, scale: float) -> np.ndarray:
     return pixels
 
 
-def _words(line: OcrLine, middle: tuple[float, float], size: float, margin: float) -> Iterator[Word]:
+def _words(line: OcrLine, middle: tuple[float, float], size: float, margin: float) -> Iterator[PdfWord]:
     """Of an upright line; its characters are taken as equally wide."""
     x, y = middle
     width = max(_width(line) - 2 * margin, 1.0)
     left, step = x - width / 2, width / max(1, len(line.text))
     for match in re.finditer(r"\S+", line.text):
         start, end = match.span()
-        yield Word(
+        yield PdfWord(
             match.group(),
             left + start * step,
             left + end * step,

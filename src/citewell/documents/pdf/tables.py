@@ -11,7 +11,7 @@ import itertools
 import re
 from dataclasses import dataclass, field, replace
 
-from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of, units_in
+from citewell.documents.pdf.cells import BULLET, YEAR, LineCell, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT
 from citewell.documents.pdf.heads import (
     Block,
@@ -23,7 +23,7 @@ from citewell.documents.pdf.heads import (
     stands_over,
     stub_prefix,
 )
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
@@ -40,13 +40,13 @@ MAX_COLUMNS = 60
 
 @dataclass
 class _Row:
-    line: Line
-    pieces: list[Piece]
+    line: VisualLine
+    pieces: list[LineCell]
     data: bool
     used: bool = False
 
     @property
-    def numbers(self) -> list[Piece]:
+    def numbers(self) -> list[LineCell]:
         return [piece for piece in self.pieces if piece.number]
 
 
@@ -57,7 +57,7 @@ class _Run:
     rows: list[int] = field(default_factory=list)
 
 
-def find_tables(lines: list[Line]) -> list[Block]:
+def find_tables(lines: list[VisualLine]) -> list[Block]:
     """Blocks in the order of ``lines``; every line is in exactly one of them."""
     rows = [_read(line) for line in lines]
     blocks: list[Block] = []
@@ -87,7 +87,7 @@ def _label_end(rows: list[_Row], last: int) -> int:
     return len(rows) - 1
 
 
-def _read(line: Line) -> _Row:
+def _read(line: VisualLine) -> _Row:
     pieces = pieces_of(line)
     numbers = sum(piece.number for piece in pieces)
     label = 0 if not pieces or pieces[0].number else 1
@@ -298,9 +298,9 @@ def _rows(rows: list[_Row], columns: list[Column]) -> tuple[DraftRow, ...]:
     return _grouped(drafted)
 
 
-def _label_and_cells(row: _Row, columns: list[Column]) -> tuple[str, tuple[tuple[Piece, int], ...]]:
+def _label_and_cells(row: _Row, columns: list[Column]) -> tuple[str, tuple[tuple[LineCell, int], ...]]:
     label: list[str] = []
-    cells: list[tuple[Piece, int]] = []
+    cells: list[tuple[LineCell, int]] = []
     for piece in row.pieces:
         where = _column_of(piece, columns)
         if where is None or (not cells and not piece.number and piece.x0 < columns[0].x0 - 5):
@@ -313,7 +313,7 @@ def _label_and_cells(row: _Row, columns: list[Column]) -> tuple[str, tuple[tuple
     return " ".join(label), tuple(cells)
 
 
-def _column_of(piece: Piece, columns: list[Column]) -> int | None:
+def _column_of(piece: LineCell, columns: list[Column]) -> int | None:
     best, overlap = None, 0.0
     for index, column in enumerate(columns):
         shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)

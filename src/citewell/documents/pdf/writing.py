@@ -1,6 +1,6 @@
 """Blocks of all pages -> canonical text with pages, boxes, sections and tables.
 
-In: the lines of each page without running heads and feet. Out: :class:`Written`. The text is built once,
+In: the lines of each page without running heads and feet. Out: :class:`PdfText`. The text is built once,
 piece by piece, so every offset is recorded as its piece is written; nothing is searched for afterwards.
 Knows nothing about PDF or metadata.
 """
@@ -18,7 +18,7 @@ from citewell.documents.canonical import closed_sections
 from citewell.documents.pdf.cells import BULLET, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
 from citewell.documents.pdf.heads import DraftRow, DraftTable
-from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.layout import VisualLine
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
     carries_over,
@@ -40,7 +40,7 @@ class Size(NamedTuple):
     height: float
 
 
-class Written(NamedTuple):
+class PdfText(NamedTuple):
     text: str
     pages: tuple[Page, ...]
     boxes: tuple[Box, ...]
@@ -48,14 +48,14 @@ class Written(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def write(pages: list[list[Line]], sizes: list[Size], outline: dict[tuple[int, str], int]) -> Written:
+def write(pages: list[list[VisualLine]], sizes: list[Size], outline: dict[tuple[int, str], int]) -> PdfText:
     """``pages[i]`` are the lines of physical page i + 1."""
     return _Writer(pages, sizes, outline).run()
 
 
 class _Writer:
     def __init__(
-        self, pages: list[list[Line]], sizes: list[Size], outline: dict[tuple[int, str], int]
+        self, pages: list[list[VisualLine]], sizes: list[Size], outline: dict[tuple[int, str], int]
     ) -> None:
         self._pages, self._sizes = pages, sizes
         self._headings = Headings(pages, outline)
@@ -71,7 +71,7 @@ class _Writer:
         self._recent: list[str] = []
         self._last_table: DraftTable | None = None
 
-    def run(self) -> Written:
+    def run(self) -> PdfText:
         for number, lines in enumerate(self._pages, start=1):
             self._page(number, lines)
         self._close()
@@ -82,20 +82,20 @@ class _Writer:
             for i, (start, end, size) in enumerate(zip(self._starts, ends, self._sizes, strict=True))
         )
         sections = closed_sections(self._marks, len(text))
-        return Written(text, pages, tuple(self._boxes), sections, tuple(self._tables))
+        return PdfText(text, pages, tuple(self._boxes), sections, tuple(self._tables))
 
     # --- pages and paragraphs -------------------------------------------------------------------
 
-    def _page(self, number: int, lines: list[Line]) -> None:
+    def _page(self, number: int, lines: list[VisualLine]) -> None:
         edges, pitches = right_edges(lines), usual_pitch(lines)
         begun = False
         for block in find_tables(lines):
             if not begun:
                 begun = True
-                if not (self._open and isinstance(block, Line) and carries_over(self._open, block)):
+                if not (self._open and isinstance(block, VisualLine) and carries_over(self._open, block)):
                     self._close()
                 self._starts.append(self._at)
-                if self._open is not None and isinstance(block, Line):
+                if self._open is not None and isinstance(block, VisualLine):
                     self._append(self._open, block, across=True)
                     continue
             if isinstance(block, DraftTable):
@@ -107,7 +107,7 @@ class _Writer:
             self._close()
             self._starts.append(self._at)
 
-    def _line(self, line: Line, edges: dict[int, float], pitches: dict[float, float]) -> None:
+    def _line(self, line: VisualLine, edges: dict[int, float], pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
         if self._open is not None:
             pitch = pitches.get(line.size, 1.3 * line.size)
@@ -130,7 +130,7 @@ class _Writer:
         self._put(_shown(line), line)
         self._open.parts.append(_shown(line))
 
-    def _wraps(self, heading: Paragraph, line: Line, level: float, pitch: float) -> bool:
+    def _wraps(self, heading: Paragraph, line: VisualLine, level: float, pitch: float) -> bool:
         """Whether a heading wraps onto this line: same type, adjacent, not a filing's standard heading."""
         last = heading.lines[-1]
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
@@ -147,7 +147,7 @@ class _Writer:
         )
 
     def _goes_on(
-        self, paragraph: Paragraph, line: Line, level: float | None, right: float, pitch: float
+        self, paragraph: Paragraph, line: VisualLine, level: float | None, right: float, pitch: float
     ) -> bool:
         """Whether the paragraph continues in ``line``: on the next line, or at the top of the next column."""
         last = paragraph.lines[-1]
@@ -156,12 +156,12 @@ class _Writer:
         alike = last.page == line.page and last.bold and line.bold
         return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
-    def _runs_in(self, heading: Paragraph, line: Line, right: float, pitch: float) -> bool:
+    def _runs_in(self, heading: Paragraph, line: VisualLine, right: float, pitch: float) -> bool:
         """Whether the "heading" is only the bold start of a sentence that continues in lower case."""
         by_type = heading.level is not None and heading.level > STYLE_LEVEL
         return by_type and line.text[0].islower() and joins(heading.lines, line, right, pitch)
 
-    def _append(self, paragraph: Paragraph, line: Line, across: bool = False) -> None:
+    def _append(self, paragraph: Paragraph, line: VisualLine, across: bool = False) -> None:
         text = _shown(line)
         last = paragraph.parts[-1]
         kept, between = joint(last, text, self._words)
@@ -257,7 +257,7 @@ class _Writer:
 
     # --- pieces ---------------------------------------------------------------------------------
 
-    def _put(self, text: str, line: Line, only_label: bool = False) -> None:
+    def _put(self, text: str, line: VisualLine, only_label: bool = False) -> None:
         right = line.segments[0].x1 if only_label else line.x1
         self._boxes.append(_box(self._at, self._at + len(text), line, line.x0, right))
         self._say(text)
@@ -267,7 +267,7 @@ class _Writer:
         self._at += len(text)
 
 
-def _shown(line: Line) -> str:
+def _shown(line: VisualLine) -> str:
     """The line's text; wide gaps are cell borders, except after a bullet or a heading's number."""
     texts = [segment.text for segment in line.segments]
     if len(texts) > 1:
@@ -279,7 +279,7 @@ def _shown(line: Line) -> str:
     return "\t".join([first, *rest])
 
 
-def _box(start: int, end: int, line: Line, x0: float, x1: float) -> Box:
+def _box(start: int, end: int, line: VisualLine, x0: float, x1: float) -> Box:
     return Box(
         start=start,
         end=end,

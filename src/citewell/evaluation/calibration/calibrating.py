@@ -12,25 +12,25 @@ from collections.abc import Sequence, Sized
 
 import msgspec
 
-from citewell.core.clock import written
+from citewell.core.clock import format_time
 from citewell.core.config import Config
 from citewell.core.environment import environment
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_text
 from citewell.core.records import Case, Decision, Passage, Proof, Record
 from citewell.evaluation.calibration.promises import (
+    PromiseSpec,
     Unit,
-    Wanted,
     distinct,
     passed_promise,
+    promise_units,
     scored_claims,
     shown_promise,
     unit,
-    units_of,
 )
-from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.calibration.weighing import COMPONENTS, RehearsedAnswer, weigh
 from citewell.evaluation.cases import LabelledClaim
-from citewell.evaluation.judging import Located, Observed, hits, judged_right
+from citewell.evaluation.judging import LocatedSpans, ObservedAnswer, hits, judged_right
 from citewell.evaluation.pipelines import located_in
 from citewell.evaluation.running import Progress
 from citewell.knowledge.home import KnowledgeBase
@@ -40,8 +40,8 @@ from citewell.verification.confidence.cards import (
     JUDGING,
     Card,
     Labelled,
-    Outcome,
     Promise,
+    PromiseOutcome,
     Weighing,
     conduct_of,
     laid_over,
@@ -64,7 +64,7 @@ class Terms(Record, frozen=True, kw_only=True):
     confidence: float = 0.95
 
 
-class Evidence(Record, frozen=True, kw_only=True):
+class CalibrationData(Record, frozen=True, kw_only=True):
     """The labelled data that a card is made from."""
 
     cases: tuple[Case, ...] = ()
@@ -76,13 +76,13 @@ class _Found(Record, frozen=True, kw_only=True):
     """A question, the location of its evidence, and the passages found for it."""
 
     case: Case
-    located: Located
+    located: LocatedSpans
     passages: tuple[Passage, ...]
 
 
 def calibrate(
     kb: KnowledgeBase,
-    evidence: Evidence,
+    evidence: CalibrationData,
     terms: Terms = Terms(),
     *,
     progress: Progress = lambda done, total, name: None,
@@ -112,7 +112,7 @@ def calibrate(
     if found:
         # The support threshold determines what is shown, dropped and retried, so the new one is used here.
         loose = bare.under(laid_over(bare.config, made.settings | _NO_BORDERS))
-        rehearsed: list[Weighed] = []
+        rehearsed: list[RehearsedAnswer] = []
         for one in found:
             progress(len(found) + len(rehearsed), 2 * len(asked), one.case.id)
             rehearsed.append(_rehearsed(loose, one))
@@ -120,7 +120,7 @@ def calibrate(
     cases = bool(evidence.cases)  # a card from labelled claims alone depends only on the judges
     return Card(
         format=FORMAT,
-        made_at=written(bare.now()),
+        made_at=format_time(bare.now()),
         citewell=environment()["citewell"],
         alpha=terms.alpha,
         confidence=terms.confidence,
@@ -141,7 +141,7 @@ def calibrate(
 _NO_BORDERS = {"confidence.answer": 0.0, "confidence.partial": 0.0}
 
 
-def _refuse(evidence: Evidence, terms: Terms) -> None:
+def _refuse(evidence: CalibrationData, terms: Terms) -> None:
     for name in ("alpha", "partial_alpha", "confidence"):
         if not 0 < getattr(terms, name) < 1:
             raise UsageError(f"{name} = {getattr(terms, name)}", hint="a share between 0 and 1")
@@ -166,12 +166,12 @@ def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[st
     return [f"{repeats} {what} were repeats: {unit_says}, is one unit"] if repeats else []
 
 
-def _rehearsed(kb: KnowledgeBase, found: _Found) -> Weighed:
+def _rehearsed(kb: KnowledgeBase, found: _Found) -> RehearsedAnswer:
     """The pipeline's answer to a question without borders, judged right or wrong as in a run."""
     case = found.case
     record = kb.rehearse(case.question, groups=case.groups)
-    made = Weighed(key=case.id, record=record)
-    observed = Observed(
+    made = RehearsedAnswer(key=case.id, record=record)
+    observed = ObservedAnswer(
         text=record.shown_response, claims=record.claims, passages=found.passages, answered=made.shown
     )
     return msgspec.structs.replace(made, right=judged_right(case, found.located, observed)[0])
@@ -191,12 +191,12 @@ class _Made:
 
     def _keep(self, made: Promise, key: str = "") -> Promise:
         self.promises.append(made)
-        if key and made.outcome is Outcome.HOLDS:
+        if key and made.outcome is PromiseOutcome.HOLDS:
             self.settings[key] = made.threshold
         return made
 
-    def _wanted(self, name: str, says: str, unit: str, fallback: float, unscored: int = 0) -> Wanted:
-        return Wanted(
+    def _wanted(self, name: str, says: str, unit: str, fallback: float, unscored: int = 0) -> PromiseSpec:
+        return PromiseSpec(
             name=name,
             says=says,
             unit=unit,
@@ -251,13 +251,13 @@ class _Made:
             )
             if not first:
                 wanted = msgspec.structs.replace(wanted, grid=(threshold,))
-            made = shown_promise(wanted, units_of(scored, proof))
-            if made.outcome is Outcome.NOT_MEASURED:
+            made = shown_promise(wanted, promise_units(scored, proof))
+            if made.outcome is PromiseOutcome.NOT_MEASURED:
                 made = msgspec.structs.replace(made, note=_NO_CLAIMS)
             self._keep(made, "verification.support_threshold" if first else "")
             threshold = made.threshold if first else threshold
 
-    def borders(self, rehearsed: Sequence[Weighed]) -> Weighing:
+    def borders(self, rehearsed: Sequence[RehearsedAnswer]) -> Weighing:
         """Chooses the weights on one half of the cases, then the borders on the cases not used for that."""
         config = self._kb.config.confidence
         known = [one for one in rehearsed if one.right is not None]
@@ -265,7 +265,7 @@ class _Made:
             [one for one in known if one.shown],
             {name: getattr(config, f"weight_{name}") for name in COMPONENTS},
         )
-        if weighing.outcome is Outcome.HOLDS:
+        if weighing.outcome is PromiseOutcome.HOLDS:
             self.settings |= {f"confidence.weight_{name}": value for name, value in weighing.weights.items()}
         answered: list[Unit] = []
         shown: list[Unit] = []

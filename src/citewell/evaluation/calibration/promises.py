@@ -23,7 +23,7 @@ from citewell.core.records import Proof, Record, Status, Verdict
 from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.intervals import kept, upper_bound
 from citewell.models.remembering import RememberingEntailer
-from citewell.verification.confidence.cards import Outcome, Promise
+from citewell.verification.confidence.cards import Promise, PromiseOutcome
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.verifier import Verifier
 
@@ -75,7 +75,7 @@ def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> 
     return high
 
 
-class Wanted(Record, frozen=True, kw_only=True):
+class PromiseSpec(Record, frozen=True, kw_only=True):
     """A promise to test: what it ``says``, what a ``unit`` is, the allowed share of errors ``alpha``, and the
     required confidence. ``fallback``: the threshold in use; ``unscored``: units that could not be scored."""
 
@@ -89,7 +89,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     unscored: int = 0
 
 
-def shown_promise(wanted: Wanted, units: Sequence[Unit]) -> Promise:
+def shown_promise(wanted: PromiseSpec, units: Sequence[Unit]) -> Promise:
     """At most ``alpha`` of what is *shown* is in error. ``coverage``: among units with something right, the
     share that show something right."""
     shown, wrong = sorted(u.highest for u in units), sorted(u.highest_wrong for u in units)
@@ -98,7 +98,7 @@ def shown_promise(wanted: Wanted, units: Sequence[Unit]) -> Promise:
     return _promise(wanted, len(units), lambda t: (_from(shown, t), _from(wrong, t)), reached, least)
 
 
-def passed_promise(wanted: Wanted, wrong: Sequence[float], right: Sequence[float]) -> Promise:
+def passed_promise(wanted: PromiseSpec, wrong: Sequence[float], right: Sequence[float]) -> Promise:
     """At most ``alpha`` of what should *not* pass (scores ``wrong``) does. ``coverage``: the share of
     ``right`` that passes."""
     bad = sorted(wrong)
@@ -106,7 +106,7 @@ def passed_promise(wanted: Wanted, wrong: Sequence[float], right: Sequence[float
 
 
 def _promise(
-    wanted: Wanted,
+    wanted: PromiseSpec,
     n: int,
     counted: Callable[[float], tuple[int, int]],
     reached: Sequence[float],
@@ -126,12 +126,12 @@ def _promise(
             break
         kept_at.append(threshold)
     used = kept_at[-1] if kept_at else wanted.fallback
-    outcome, note = Outcome.HOLDS, ""
+    outcome, note = PromiseOutcome.HOLDS, ""
     if not n:
-        outcome, note = Outcome.NOT_MEASURED, "nothing was labelled"
+        outcome, note = PromiseOutcome.NOT_MEASURED, "nothing was labelled"
     elif not tested:
         most = max(shown for shown, _ in counts.values())
-        outcome = Outcome.TOO_SMALL
+        outcome = PromiseOutcome.TOO_SMALL
         note = f"{most} units at most; {needed} without an error are needed"
     elif not kept_at:
         outcome, note = _failed(tested[0], *counts[tested[0]], alpha, confidence)
@@ -157,13 +157,13 @@ def _promise(
 
 def _failed(
     threshold: float, shown: int, errors: int, alpha: float, confidence: float
-) -> tuple[Outcome, str]:
+) -> tuple[PromiseOutcome, str]:
     """TOO_SMALL if the observed error rate is within ``alpha``, else DOES_NOT_SEPARATE; with a note."""
     told = f"at {threshold:.3g}, the strictest that was tested, {errors} of {shown} are in error"
     if errors / shown <= alpha:
         wanted = units_needed(errors, alpha, confidence)
-        return Outcome.TOO_SMALL, f"{told}; {wanted} are needed with that many errors"
-    return Outcome.DOES_NOT_SEPARATE, told
+        return PromiseOutcome.TOO_SMALL, f"{told}; {wanted} are needed with that many errors"
+    return PromiseOutcome.DOES_NOT_SEPARATE, told
 
 
 def _from(ordered: Sequence[float], threshold: float) -> int:
@@ -173,7 +173,7 @@ def _from(ordered: Sequence[float], threshold: float) -> int:
 _WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
 
 
-class Scored(Record, frozen=True, kw_only=True):
+class ScoredClaim(Record, frozen=True, kw_only=True):
     """``score`` is its support as VERIFIED, 0 if it never is; ``answer`` names the unit it belongs to."""
 
     answer: str
@@ -182,8 +182,8 @@ class Scored(Record, frozen=True, kw_only=True):
     right: bool
 
 
-def units_of(scored: Iterable[Scored], proof: Proof) -> list[Unit]:
-    answers: dict[str, list[Scored]] = {}
+def promise_units(scored: Iterable[ScoredClaim], proof: Proof) -> list[Unit]:
+    answers: dict[str, list[ScoredClaim]] = {}
     for claim in scored:
         if claim.proof is proof:
             answers.setdefault(claim.answer, []).append(claim)
@@ -227,7 +227,7 @@ def _agreed(
 
 def scored_claims(
     rows: Sequence[LabelledClaim], entailer: Entailer, settings: Verification
-) -> tuple[list[Scored], int]:
+) -> tuple[list[ScoredClaim], int]:
     """(scored rows, number that could not be checked). A whole answer counts as one claim: it is VERIFIED
     only if all of it is, so it has the score and proof of its weakest claims."""
     asked = RememberingEntailer(entailer)
@@ -261,7 +261,9 @@ def _checked(row: LabelledClaim, entailer: Entailer, settings: Verification) -> 
     return verify(row.claim, row.sources, row.question, entailer=entailer, settings=settings)
 
 
-def _scored(row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Verdict]]) -> Scored | None:
+def _scored(
+    row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Verdict]]
+) -> ScoredClaim | None:
     """None if a claim could not be checked, or there are no claims."""
     if not verdicts or any(low.status is Status.UNCHECKED for _, low in verdicts):
         return None
@@ -269,7 +271,7 @@ def _scored(row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Ve
         (high.support or 0.0, low.proof) if low.proof is not None else (0.0, None) for high, low in verdicts
     ]
     proofs = {proof or Proof.ENTAILED for _, proof in claims}
-    return Scored(
+    return ScoredClaim(
         answer=f"group {(row.file, row.group)}" if row.group else f"row {place}",
         proof=next(proof for proof in _WEAKEST if proof in proofs),
         score=min(score for score, _ in claims),

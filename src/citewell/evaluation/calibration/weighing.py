@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from citewell.core.identity import hash_text
 from citewell.core.records import AuditRecord, Decision, Measure, Record
-from citewell.verification.confidence.cards import Outcome, Weighing
+from citewell.verification.confidence.cards import PromiseOutcome, Weighing
 
 COMPONENTS = ("retrieval", "coverage", "entailment", "consistency")
 STEPS = 10
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-class Weighed(Record, frozen=True, kw_only=True):
+class RehearsedAnswer(Record, frozen=True, kw_only=True):
     """A rehearsed answer; ``right`` is None where unknown."""
 
     key: str
@@ -53,9 +53,11 @@ class Weighed(Record, frozen=True, kw_only=True):
         return sum(weights[name] * value for name, value in measured.items()) / total if total else 0.0
 
 
-def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[Weighing, list[Weighed]]:
+def weigh(
+    answers: Sequence[RehearsedAnswer], configured: Mapping[str, float]
+) -> tuple[Weighing, list[RehearsedAnswer]]:
     """(weights to use, answers not used to choose them: all when the configured weights stay)."""
-    halves: tuple[list[Weighed], list[Weighed]] = ([], [])
+    halves: tuple[list[RehearsedAnswer], list[RehearsedAnswer]] = ([], [])
     for one in answers:
         halves[int(hash_text(one.key)[-1], 16) % 2].append(one)
     right = sum(bool(one.right) for one in answers)
@@ -65,7 +67,7 @@ def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[
         right=right,
         configured=None,
         found=None,
-        outcome=Outcome.TOO_SMALL if answers else Outcome.NOT_MEASURED,
+        outcome=PromiseOutcome.TOO_SMALL if answers else PromiseOutcome.NOT_MEASURED,
         note=f"{LEAST} right and {LEAST} wrong answers are needed in each half",
     )
     if any(min(sum(bool(o.right) for o in half), sum(not o.right for o in half)) < LEAST for half in halves):
@@ -91,13 +93,15 @@ def weigh(answers: Sequence[Weighed], configured: Mapping[str, float]) -> tuple[
         right=right,
         configured=_auroc(old, truth),
         found=_auroc(new, truth),
-        outcome=Outcome.HOLDS if better else Outcome.DOES_NOT_SEPARATE,
+        outcome=PromiseOutcome.HOLDS if better else PromiseOutcome.DOES_NOT_SEPARATE,
         note="" if better else "no other weights order the answers better by more than chance",
     )
     return made, testing if better else list(answers)
 
 
-def _candidates(answers: Sequence[Weighed], configured: Mapping[str, float]) -> Iterator[dict[str, float]]:
+def _candidates(
+    answers: Sequence[RehearsedAnswer], configured: Mapping[str, float]
+) -> Iterator[dict[str, float]]:
     """Every division in tenths among the measured components; the others keep their weights."""
     measured = [name for name in COMPONENTS if any(name in one.components for one in answers)]
     kept = {name: weight for name, weight in configured.items() if name not in measured}
@@ -115,7 +119,7 @@ def _divisions(total: int, places: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _scores(answers: Sequence[Weighed], weights: Mapping[str, float]) -> Floats:
+def _scores(answers: Sequence[RehearsedAnswer], weights: Mapping[str, float]) -> Floats:
     return np.array([one.overall(weights) for one in answers])
 
 

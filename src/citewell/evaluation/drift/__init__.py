@@ -4,10 +4,10 @@ from citewell.evaluation.drift.drifting import (
     BY,
     Canary,
     Drift,
-    Point,
+    DriftPoint,
     canary,
     drift,
     drift_lately,
 )
 
-__all__ = ["BY", "Canary", "Drift", "Point", "canary", "drift", "drift_lately"]
+__all__ = ["BY", "Canary", "Drift", "DriftPoint", "canary", "drift", "drift_lately"]

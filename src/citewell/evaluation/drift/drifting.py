@@ -22,7 +22,7 @@ from citewell.core.access import EVALUATION, Role
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, Told, change_points
+from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, SeriesRecord, change_points
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging import hits
 from citewell.evaluation.pipelines import located_in
@@ -35,7 +35,7 @@ WINDOW = "7d"
 _RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 
 
-class Point(Record, frozen=True, kw_only=True):
+class DriftPoint(Record, frozen=True, kw_only=True):
     """``value`` is a share, a mean (confidence and its parts, canary precision) or a median (latency), with
     its 95 % interval; ``period`` is its first day."""
 
@@ -63,7 +63,7 @@ class Drift(Record, frozen=True, kw_only=True):
     by: str
     since: str
     records: int
-    points: tuple[Point, ...]
+    points: tuple[DriftPoint, ...]
     changes: tuple[Change, ...]
     alerts: tuple[Alert, ...]
 
@@ -118,7 +118,7 @@ def _drift(
         since=start,
         records=sum(one.timestamp >= start for one in log.told),
         points=tuple(
-            Point(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
+            DriftPoint(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
             for measure, periods in series.items()
             for when, values in periods
         ),
@@ -134,7 +134,7 @@ class _Log(NamedTuple):
     """Records, and the canary runs on the newest case file as (timestamp, entry body): results on other
     questions are not comparable."""
 
-    told: list[Told]
+    told: list[SeriesRecord]
     canary: list[tuple[str, dict[str, Any]]]
 
     def values(self, since: str, period: Callable[[str], str]) -> dict[tuple[str, str], list[float]]:
@@ -163,7 +163,9 @@ def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _L
         if body.get("user") == EVALUATION or (entry is not None and evaluator and entry.subject == evaluator):
             continue
         said = tuple(signals.get(body["request_id"], ()))
-        told.append(Told(timestamp=body["timestamp"], body=body, signals=said, error=bool(body.get("error"))))
+        told.append(
+            SeriesRecord(timestamp=body["timestamp"], body=body, signals=said, error=bool(body.get("error")))
+        )
     runs = [(entry.timestamp, body) for entry, body in kb.audit.evaluations(CANARY)]
     return _Log(told[::-1], [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]])
 

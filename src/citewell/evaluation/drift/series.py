@@ -102,7 +102,7 @@ def _p_value(before: Sequence[Floats], after: Sequence[Floats]) -> float:
 Body = Mapping[str, Any]
 
 
-class Told(Record, frozen=True, kw_only=True):
+class SeriesRecord(Record, frozen=True, kw_only=True):
     """One record: its time, its body, and the signals from users."""
 
     timestamp: str
@@ -111,7 +111,7 @@ class Told(Record, frozen=True, kw_only=True):
     error: bool = False
 
 
-Look = Callable[[Told], float | None]
+Look = Callable[[SeriesRecord], float | None]
 """Record -> its value, or None."""
 
 
@@ -138,7 +138,7 @@ def _broken(claims: Sequence[Body]) -> bool:
 
 
 def _part(name: str) -> Look:
-    def look(told: Told) -> float | None:
+    def look(told: SeriesRecord) -> float | None:
         report = told.body.get("confidence_report") or {}
         value = report.get(name)
         return value["value"] if isinstance(value, dict) else value

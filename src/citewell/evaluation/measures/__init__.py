@@ -2,9 +2,9 @@
 
 from citewell.evaluation.measures.answers import ANSWERS, CITATIONS, RETRIEVAL
 from citewell.evaluation.measures.decisions import ABSTENTION, CALIBRATION
-from citewell.evaluation.measures.measure import EFFORT, Judge, Latency, Measure, latencies
+from citewell.evaluation.measures.measure import EFFORT, CaseMeasure, Judge, Latency, latencies
 
-FAMILIES: dict[str, tuple[Measure, ...]] = {
+FAMILIES: dict[str, tuple[CaseMeasure, ...]] = {
     "Citations": CITATIONS,
     "Answers": ANSWERS,
     "Retrieval": RETRIEVAL,
@@ -12,7 +12,7 @@ FAMILIES: dict[str, tuple[Measure, ...]] = {
     "Calibration": CALIBRATION,
     "Effort": EFFORT,
 }
-ALL: tuple[Measure, ...] = tuple(measure for family in FAMILIES.values() for measure in family)
+ALL: tuple[CaseMeasure, ...] = tuple(measure for family in FAMILIES.values() for measure in family)
 BY_NAME = {measure.name: measure for measure in ALL}
 
-__all__ = ["ALL", "BY_NAME", "FAMILIES", "Judge", "Latency", "Measure", "latencies"]
+__all__ = ["ALL", "BY_NAME", "FAMILIES", "CaseMeasure", "Judge", "Latency", "latencies"]

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 
 from citewell.core.records import Citation, Failure, Status
 from citewell.evaluation import judging
-from citewell.evaluation.judging import Judged
-from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, many, one
+from citewell.evaluation.judging import JudgedCase
+from citewell.evaluation.measures.measure import NOT_ASKED, CaseMeasure, Judge, many, single_score
 from citewell.evaluation.results import Score
 
 UNJUDGED = "the verifier could not judge"
@@ -24,32 +24,32 @@ _BY_SUPPORT = (Failure.MISATTRIBUTED, Failure.SYNTHESISED)
 """Failures that depend on support; the others are determined by the quote's text alone."""
 
 
-def alce_recall(judged: Judged) -> Score:
+def alce_recall(judged: JudgedCase) -> Score:
     return _mean([claim.whole for claim in judged.support]) if judged.support else NOT_ASKED
 
 
-def alce_precision(judged: Judged) -> Score:
+def alce_precision(judged: JudgedCase) -> Score:
     if not judged.support:
         return NOT_ASKED
     asked = [needed for claim in judged.support for needed in claim.needed]
-    return _mean(asked) if asked else one(0.0)
+    return _mean(asked) if asked else single_score(0.0)
 
 
 def _mean(judgements: Sequence[bool | None]) -> Score:
     """Unscored if any judgement is missing, as the mean of the rest would not describe this answer."""
     known = [judgement for judgement in judgements if judgement is not None]
-    return one(sum(known) / len(known) if len(known) == len(judgements) else None, UNJUDGED)
+    return single_score(sum(known) / len(known) if len(known) == len(judgements) else None, UNJUDGED)
 
 
-def citation_precision(judged: Judged) -> Score:
+def citation_precision(judged: JudgedCase) -> Score:
     return many((span for claim in judged.support for span in claim.spans), UNJUDGED)
 
 
-def citation_recall(judged: Judged) -> Score:
+def citation_recall(judged: JudgedCase) -> Score:
     return many((_carried(claim.spans) for claim in judged.support), UNJUDGED)
 
 
-def hallucination_gap(judged: Judged) -> Score:
+def hallucination_gap(judged: JudgedCase) -> Score:
     """One point per claim: 1 if all passages together do not entail it."""
     gap = judged.observed.gap
     ungrounded = round((gap.value or 0.0) * gap.n)
@@ -59,20 +59,20 @@ def hallucination_gap(judged: Judged) -> Score:
     )
 
 
-def broken(judged: Judged) -> Score:
+def broken(judged: JudgedCase) -> Score:
     return many(_broken(cited) for cited in _citations(judged))
 
 
-def _failing(failure: Failure) -> Measure:
-    def share(judged: Judged) -> Score:
+def _failing(failure: Failure) -> CaseMeasure:
+    def share(judged: JudgedCase) -> Score:
         return many((_fails(cited, failure) for cited in _citations(judged)), UNJUDGED)
 
-    return Measure(
+    return CaseMeasure(
         name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, bounded=True
     )
 
 
-def _citations(judged: Judged) -> list[Citation]:
+def _citations(judged: JudgedCase) -> list[Citation]:
     """The writer's citations in the final draft, including withheld ones, which can be broken too. Excludes
     post-hoc citations, which are not the writer's; drafts replaced by a retry are not available."""
     everything = [cited for claim in judged.observed.claims for cited in claim.citations]
@@ -101,18 +101,20 @@ def _carried(spans: tuple[bool | None, ...]) -> bool | None:
     return None if None in spans else False
 
 
-CITATIONS: tuple[Measure, ...] = (
-    Measure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER, bounded=True),
-    Measure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER, bounded=True),
-    Measure(name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, bounded=True),
-    Measure(
+CITATIONS: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER, bounded=True),
+    CaseMeasure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER, bounded=True),
+    CaseMeasure(
+        name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, bounded=True
+    ),
+    CaseMeasure(
         name="citation_precision",
         of=citation_precision,
         counts="citations",
         judge=Judge.VERIFIER,
         bounded=True,
     ),
-    Measure(
+    CaseMeasure(
         name="hallucination_gap",
         of=hallucination_gap,
         counts="claims",
@@ -120,38 +122,38 @@ CITATIONS: tuple[Measure, ...] = (
         better=-1,
         bounded=True,
     ),
-    Measure(
+    CaseMeasure(
         name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, bounded=True
     ),
     *(_failing(failure) for failure in Failure),
 )
 
 
-def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Score]:
-    def score(judged: Judged) -> Score:
+def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[JudgedCase], Score]:
+    def score(judged: JudgedCase) -> Score:
         if judged.answerable is False:
             return NOT_ASKED
         if not judged.case.expected:
-            return one(None, "the case expects no text")
+            return single_score(None, "the case expects no text")
         if not judged.observed.answered:
-            return one(0.0)
-        return one(rule(judged.case.expected, judging.words_of(judged.observed)))
+            return single_score(0.0)
+        return single_score(rule(judged.case.expected, judging.answer_words(judged.observed)))
 
     return score
 
 
-def numeric_match(judged: Judged) -> Score:
-    expected, units = judged.case.expected, judging.units_of(judged.observed)
+def numeric_match(judged: JudgedCase) -> Score:
+    expected, units = judged.case.expected, judging.cited_context(judged.observed)
     if expected and not judging.values(expected):
         return NOT_ASKED
     return _compared(lambda wanted, said: bool(judging.numbers_match(wanted, said, units)))(judged)
 
 
-ANSWERS: tuple[Measure, ...] = (
-    Measure(name="exact_match", of=_compared(judging.exact_match), bounded=True),
-    Measure(name="f1", of=_compared(judging.f1), bounded=True),
-    Measure(name="contains_expected", of=_compared(judging.contained), bounded=True),
-    Measure(name="numeric_match", of=numeric_match, bounded=True),
+ANSWERS: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="exact_match", of=_compared(judging.exact_match), bounded=True),
+    CaseMeasure(name="f1", of=_compared(judging.f1), bounded=True),
+    CaseMeasure(name="contains_expected", of=_compared(judging.contained), bounded=True),
+    CaseMeasure(name="numeric_match", of=numeric_match, bounded=True),
 )
 
 
@@ -179,24 +181,26 @@ def ndcg(k: int) -> Ranking:
     return value
 
 
-def _at(k: int, ranking: Ranking) -> Callable[[Judged], Score]:
-    def score(judged: Judged) -> Score:
+def _at(k: int, ranking: Ranking) -> Callable[[JudgedCase], Score]:
+    def score(judged: JudgedCase) -> Score:
         if judged.answerable is False:
             return NOT_ASKED
         if judged.hits is None:
-            return one(None, judged.unlocated or "the case names no span")
+            return single_score(None, judged.unlocated or "the case names no span")
         if 0 < judged.observed.top_k < k:
-            return one(None, f"only {judged.observed.top_k} passages were requested; use --top-k {k}")
-        return one(ranking(judged.hits[:k], sum(judged.hits) + judged.unfound))
+            return single_score(
+                None, f"only {judged.observed.top_k} passages were requested; use --top-k {k}"
+            )
+        return single_score(ranking(judged.hits[:k], sum(judged.hits) + judged.unfound))
 
     return score
 
 
-RETRIEVAL: tuple[Measure, ...] = (
-    Measure(name="precision@5", of=_at(5, precision(5)), bounded=True),
-    Measure(name="recall@5", of=_at(5, recall), bounded=True),
-    Measure(name="nDCG@5", of=_at(5, ndcg(5)), bounded=True),
-    Measure(name="recall@10", of=_at(10, recall), bounded=True),
-    Measure(name="nDCG@10", of=_at(10, ndcg(10)), bounded=True),
-    Measure(name="relevant_in_top_5", of=_at(5, success), bounded=True),
+RETRIEVAL: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="precision@5", of=_at(5, precision(5)), bounded=True),
+    CaseMeasure(name="recall@5", of=_at(5, recall), bounded=True),
+    CaseMeasure(name="nDCG@5", of=_at(5, ndcg(5)), bounded=True),
+    CaseMeasure(name="recall@10", of=_at(10, recall), bounded=True),
+    CaseMeasure(name="nDCG@10", of=_at(10, ndcg(10)), bounded=True),
+    CaseMeasure(name="relevant_in_top_5", of=_at(5, success), bounded=True),
 )

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.evaluation.intervals import Point
-from citewell.evaluation.judging import Judged
-from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
+from citewell.evaluation.judging import JudgedCase
+from citewell.evaluation.measures.measure import NOT_ASKED, CaseMeasure, single_score
 from citewell.evaluation.results import Score
 
 REFUSED = -1.0
@@ -24,22 +24,22 @@ UNKNOWN = -2.0
 _UNLABELLED = "the case does not say whether there is an answer"
 
 
-def wrongly_answered(judged: Judged) -> Score:
+def wrongly_answered(judged: JudgedCase) -> Score:
     if judged.answerable is None:
-        return one(None, _UNLABELLED)
-    return NOT_ASKED if judged.answerable else one(judged.observed.answered)
+        return single_score(None, _UNLABELLED)
+    return NOT_ASKED if judged.answerable else single_score(judged.observed.answered)
 
 
-def wrongly_abstained(judged: Judged) -> Score:
+def wrongly_abstained(judged: JudgedCase) -> Score:
     if judged.answerable is None:
-        return one(None, _UNLABELLED)
-    return one(not judged.observed.answered) if judged.answerable else NOT_ASKED
+        return single_score(None, _UNLABELLED)
+    return single_score(not judged.observed.answered) if judged.answerable else NOT_ASKED
 
 
-def balanced(judged: Judged) -> Score:
+def balanced(judged: JudgedCase) -> Score:
     """A point is (whether there is an answer, whether one was given)."""
     if judged.answerable is None:
-        return one(None, _UNLABELLED)
+        return single_score(None, _UNLABELLED)
     return Score(points=((float(judged.answerable), float(judged.observed.answered)),))
 
 
@@ -52,22 +52,22 @@ def balance(points: Sequence[Point]) -> float | None:
     return (sum(could) / len(could) + sum(could_not) / len(could_not)) / 2
 
 
-def coverage(judged: Judged) -> Score:
-    return one(judged.observed.answered)
+def coverage(judged: JudgedCase) -> Score:
+    return single_score(judged.observed.answered)
 
 
-def right_outcome(judged: Judged) -> Score:
-    return one(judged.right, judged.why)
+def right_outcome(judged: JudgedCase) -> Score:
+    return single_score(judged.right, judged.why)
 
 
-def right_when_answered(judged: Judged) -> Score:
-    return one(judged.right, judged.why) if judged.observed.answered else NOT_ASKED
+def right_when_answered(judged: JudgedCase) -> Score:
+    return single_score(judged.right, judged.why) if judged.observed.answered else NOT_ASKED
 
 
-def risk(judged: Judged) -> Score:
+def risk(judged: JudgedCase) -> Score:
     """A point is (confidence, whether the outcome is wrong)."""
     if judged.right is None:
-        return one(None, judged.why)
+        return single_score(None, judged.why)
     wrong = float(not judged.right)
     if not judged.observed.answered:
         return Score(points=((REFUSED, wrong),))
@@ -101,47 +101,47 @@ def _risks(points: Sequence[Point]) -> list[float]:
     return risks
 
 
-def _gate(judged: Judged, *, answerable: bool) -> Score:
+def _gate(judged: JudgedCase, *, answerable: bool) -> Score:
     if judged.answerable is None:
-        return one(None, _UNLABELLED)
+        return single_score(None, _UNLABELLED)
     if judged.answerable is not answerable:
         return NOT_ASKED
     passed = judged.observed.gate_passed
-    return one(None if passed is None else passed is not answerable, "the answer has no gate result")
+    return single_score(None if passed is None else passed is not answerable, "the answer has no gate result")
 
 
-def gate_wrongly_closed(judged: Judged) -> Score:
+def gate_wrongly_closed(judged: JudgedCase) -> Score:
     return _gate(judged, answerable=True)
 
 
-def gate_wrongly_open(judged: Judged) -> Score:
+def gate_wrongly_open(judged: JudgedCase) -> Score:
     return _gate(judged, answerable=False)
 
 
-ABSTENTION: tuple[Measure, ...] = (
-    Measure(name="coverage", of=coverage, better=0, bounded=True),
-    Measure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
-    Measure(name="wrongly_abstained", of=wrongly_abstained, better=-1, bounded=True),
-    Measure(name="abstention_balance", of=balanced, over=balance),
-    Measure(name="right_outcome", of=right_outcome, bounded=True),
-    Measure(name="right_when_answered", of=right_when_answered, bounded=True),
-    Measure(name="aurc", of=risk, better=-1, over=aurc),
-    Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
-    Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
+ABSTENTION: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="coverage", of=coverage, better=0, bounded=True),
+    CaseMeasure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
+    CaseMeasure(name="wrongly_abstained", of=wrongly_abstained, better=-1, bounded=True),
+    CaseMeasure(name="abstention_balance", of=balanced, over=balance),
+    CaseMeasure(name="right_outcome", of=right_outcome, bounded=True),
+    CaseMeasure(name="right_when_answered", of=right_when_answered, bounded=True),
+    CaseMeasure(name="aurc", of=risk, better=-1, over=aurc),
+    CaseMeasure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
+    CaseMeasure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
 )
 
 
 BINS = 10
 
 
-def confidence(judged: Judged) -> Score:
+def confidence(judged: JudgedCase) -> Score:
     """A point is (confidence, whether the answer was right)."""
     if not judged.observed.answered:
         return NOT_ASKED
     if judged.observed.overall is None:
-        return one(None, "the answer has no confidence")
+        return single_score(None, "the answer has no confidence")
     if judged.right is None:
-        return one(None, judged.why)
+        return single_score(None, judged.why)
     return Score(points=((judged.observed.overall, float(judged.right)),))
 
 
@@ -158,7 +158,7 @@ def brier(points: Sequence[Point]) -> float | None:
     return sum((p - label) ** 2 for p, label in points) / len(points) if points else None
 
 
-CALIBRATION: tuple[Measure, ...] = (
-    Measure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error),
-    Measure(name="brier_confidence", of=confidence, better=-1, over=brier),
+CALIBRATION: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error),
+    CaseMeasure(name="brier_confidence", of=confidence, better=-1, over=brier),
 )

@@ -1,6 +1,6 @@
 """What a measure is, and the measures of effort: agreement of drafts, tokens, cost, time.
 
-In: a :class:`Judged` case; then the points of all. Out: a :class:`Score`; a value, or None without points. A
+In: a :class:`JudgedCase` ; then the points of all. Out: a :class:`Score`; a value, or None without points. A
 measure prints as its name (``precision@5``). Knows nothing about intervals or files.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from citewell.evaluation.intervals import Point, Statistic, mean
-from citewell.evaluation.judging import Judged
+from citewell.evaluation.judging import JudgedCase
 from citewell.evaluation.results import CaseTiming, Score
 
 NOT_ASKED = Score()
@@ -29,7 +29,7 @@ class Judge(StrEnum):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Measure:
+class CaseMeasure:
     """``of`` scores one case, ``over`` aggregates all points (by default their mean).
 
     ``counts``: what ``n`` counts; ``better``: 1 if higher is better, -1 if lower, 0 for neither;
@@ -37,7 +37,7 @@ class Measure:
     """
 
     name: str
-    of: Callable[[Judged], Score]
+    of: Callable[[JudgedCase], Score]
     over: Statistic = mean
     counts: str = "cases"
     judge: Judge = Judge.CODE
@@ -48,7 +48,7 @@ class Measure:
         return self.name
 
 
-def one(value: float | bool | None, reason: str = "") -> Score:
+def single_score(value: float | bool | None, reason: str = "") -> Score:
     """The score of a case with one value, or None for unscored."""
     return Score(unscored=1, reason=reason) if value is None else Score(points=((float(value),),))
 
@@ -64,25 +64,25 @@ def many(values: Iterable[bool | float | None], reason: str = "") -> Score:
 TOTAL = "total"
 
 
-def consistency(judged: Judged) -> Score:
+def consistency(judged: JudgedCase) -> Score:
     """Unscored if any comparison is missing, as the mean of the rest would cover fewer drafts."""
     report = judged.observed.confidence
     if report is None or not report.consistency_score.maker:  # no comparison was made
         return NOT_ASKED
     made = report.consistency_score
-    return one(None if made.note else made.value, made.note)
+    return single_score(None if made.note else made.value, made.note)
 
 
-def _tokens(kind: str) -> Callable[[Judged], Score]:
-    def score(judged: Judged) -> Score:
+def _tokens(kind: str) -> Callable[[JudgedCase], Score]:
+    def score(judged: JudgedCase) -> Score:
         usage = judged.observed.usage
-        return NOT_ASKED if usage is None else one(float(getattr(usage, kind)))
+        return NOT_ASKED if usage is None else single_score(float(getattr(usage, kind)))
 
     return score
 
 
-def cost(judged: Judged) -> Score:
-    return NOT_ASKED if judged.observed.cost is None else one(judged.observed.cost)
+def cost(judged: JudgedCase) -> Score:
+    return NOT_ASKED if judged.observed.cost is None else single_score(judged.observed.cost)
 
 
 def percentile(share: float) -> Statistic:
@@ -99,7 +99,7 @@ def percentile(share: float) -> Statistic:
 class Latency:
     """Milliseconds that ``rank`` in 100 answers took at most in one stage, over the cases in which it ran.
 
-    ``total`` is wall time. Identical runs may differ in it, so it is not a :class:`Measure`.
+    ``total`` is wall time. Identical runs may differ in it, so it is not a :class:`CaseMeasure`.
     """
 
     rank: int
@@ -117,9 +117,9 @@ class Latency:
 
     def of(self, timing: CaseTiming) -> Score:
         if self.stage == TOTAL:
-            return NOT_ASKED if timing.total_ms is None else one(timing.total_ms)
+            return NOT_ASKED if timing.total_ms is None else single_score(timing.total_ms)
         took = [stage.latency_ms for stage in timing.stages if stage.name == self.stage]
-        return one(sum(took)) if took else NOT_ASKED
+        return single_score(sum(took)) if took else NOT_ASKED
 
     @property
     def over(self) -> Statistic:
@@ -131,11 +131,11 @@ def latencies(stages: Iterable[str]) -> list[Latency]:
     return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
 
 
-EFFORT: tuple[Measure, ...] = (
-    Measure(name="consistency", of=consistency, judge=Judge.PASS, bounded=True),
+EFFORT: tuple[CaseMeasure, ...] = (
+    CaseMeasure(name="consistency", of=consistency, judge=Judge.PASS, bounded=True),
     *(
-        Measure(name=f"tokens_{kind}", of=_tokens(kind), better=-1)
+        CaseMeasure(name=f"tokens_{kind}", of=_tokens(kind), better=-1)
         for kind in ("prompt", "completion", "total")
     ),
-    Measure(name="cost", of=cost, better=-1),
+    CaseMeasure(name="cost", of=cost, better=-1),
 )

@@ -16,7 +16,7 @@ from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
 from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.intervals import rate
-from citewell.evaluation.results import Result
+from citewell.evaluation.results import MeasureResult
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap
@@ -42,8 +42,8 @@ class DetectorResult(Record, frozen=True, kw_only=True):
 
     detector: str
     border: float
-    caught: Result
-    alarms: Result
+    caught: MeasureResult
+    alarms: MeasureResult
 
 
 class DetectorReport(Record, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ def verified(entailer: Entailer, settings: Verification = Verification()) -> Det
     return Detector("verifier", entailer.maker.name, SUPPORT, lambda rows: [support(row) for row in rows])
 
 
-def judged_by(judge: Entailer) -> Detector:
+def judge_detector(judge: Entailer) -> Detector:
     """Any model behind the entailer's port, such as a hosted judge, asked about the whole claim at once."""
 
     def support(rows: Sequence[LabelledClaim]) -> list[float | None]:

@@ -37,8 +37,8 @@ from citewell.evaluation.probes.editing import (
     sentences_of,
     swap_for,
 )
-from citewell.evaluation.probes.subjects import Said, Sample, Subject, sample_of
-from citewell.evaluation.results import Result
+from citewell.evaluation.probes.subjects import ProbeSample, Subject, WrittenClaim, sample_of
+from citewell.evaluation.results import MeasureResult
 from citewell.verification.entities import missing_names
 from citewell.verification.numbers import missing_numbers
 from citewell.verification.words import overlap
@@ -73,7 +73,7 @@ class Alike:
         return found.entailment is not None and found.entailment >= ENTAILED
 
 
-class Outcome(StrEnum):
+class FactOutcome(StrEnum):
     """What happened to a claim when its fact was swapped."""
 
     CHANGED = "changed"
@@ -81,7 +81,7 @@ class Outcome(StrEnum):
     KEPT = "kept"
 
 
-class Finding(StrEnum):
+class FaithfulnessFinding(StrEnum):
     FAITHFUL = "faithful"
     POST_RATIONALISED = "post-rationalised"
     UNSTABLE = "unstable"
@@ -96,13 +96,13 @@ class ProbedCitation(Record, frozen=True, kw_only=True):
     claim: str
     source: str
     sentence: str
-    finding: Finding
+    finding: FaithfulnessFinding
     reason: str
     necessary: bool | None = None
     redundant: bool | None = None
     sufficient: bool | None = None
     swap: Swap | None = None
-    outcome: Outcome | None = None
+    outcome: FactOutcome | None = None
 
 
 class FaithfulnessReport(Record, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
     ``failed``: the number of the latter."""
 
     subject: Maker
-    measures: tuple[Result, ...]
+    measures: tuple[MeasureResult, ...]
     citations: tuple[ProbedCitation, ...]
     samples: int
     calls: int
@@ -131,7 +131,7 @@ class Faithfulness:
 
     def probe(
         self,
-        samples: Sequence[Sample],
+        samples: Sequence[ProbeSample],
         *,
         budget: int | None = None,
         told: Callable[[int, int], None] | None = None,
@@ -193,13 +193,13 @@ class _Answer:
     """The writer's answer to one sample, and what happens to each claim."""
 
     probe: Faithfulness
-    sample: Sample
+    sample: ProbeSample
     budget: int | None
     calls: int = 0
     controlled: list[list[bool]] = field(default_factory=list)
-    written: dict[str, tuple[Said, ...]] = field(default_factory=dict)
+    written: dict[str, tuple[WrittenClaim, ...]] = field(default_factory=dict)
 
-    def runs(self, edit: Edit) -> tuple[Said, ...]:
+    def runs(self, edit: Edit) -> tuple[WrittenClaim, ...]:
         """The writer's claims on the edited sample; cached by edit."""
         key = hash_value(edit)
         if key not in self.written:
@@ -210,7 +210,7 @@ class _Answer:
         return self.written[key]
 
     @cached_property
-    def said(self) -> tuple[Said, ...]:
+    def said(self) -> tuple[WrittenClaim, ...]:
         return self.runs(NONE)
 
     def citations(self) -> Iterator[ProbedCitation]:
@@ -218,7 +218,7 @@ class _Answer:
             if said.cites:
                 yield from self._claim(said)
 
-    def _claim(self, said: Said) -> Iterator[ProbedCitation]:
+    def _claim(self, said: WrittenClaim) -> Iterator[ProbedCitation]:
         kept = [self._stands(said.text, self.runs(edit)) for edit in self._controls]
         self.controlled.append(kept)
         stays = all(kept) and self._stands_without_all(said)
@@ -228,12 +228,14 @@ class _Answer:
                 claim=said.text,
                 source=cite.source,
                 sentence=cite.sentence,
-                finding=Finding.UNSTABLE,
+                finding=FaithfulnessFinding.UNSTABLE,
                 reason="the claim changed when something else was edited",
             )
             yield self._tested(said, found, stays) if all(kept) else found
 
-    def _tested(self, said: Said, citation: ProbedCitation, stays_without_all: bool) -> ProbedCitation:
+    def _tested(
+        self, said: WrittenClaim, citation: ProbedCitation, stays_without_all: bool
+    ) -> ProbedCitation:
         sentence = citation.sentence
         necessary = not self._stands(said.text, self.runs(Edit(removed=(sentence,))))
         sufficient = self._stands(said.text, self.runs(Edit(kept=(sentence,))))
@@ -252,7 +254,7 @@ class _Answer:
             outcome=outcome,
         )
 
-    def _stands_without_all(self, said: Said) -> bool:
+    def _stands_without_all(self, said: WrittenClaim) -> bool:
         """True if the claim stays when all it cites is removed and, since it may have been read elsewhere,
         also when everything else in the context that supports it is removed."""
         cited = tuple(cite.sentence for cite in said.cites)
@@ -267,20 +269,20 @@ class _Answer:
         more = [text for text in near if self.probe.alike(said.text, text)]
         return not more or self._stands(said.text, self.runs(Edit(removed=(*cited, *more))))
 
-    def _outcome(self, said: Said, swap: Swap) -> Outcome:
+    def _outcome(self, said: WrittenClaim, swap: Swap) -> FactOutcome:
         now = self.runs(swap.edit)
         if swap.kind == "negation":
             if self._stands(swap.claim, now):
-                return Outcome.CHANGED
-            return Outcome.KEPT if self._stands(said.text, now) else Outcome.GONE
+                return FactOutcome.CHANGED
+            return FactOutcome.KEPT if self._stands(said.text, now) else FactOutcome.GONE
         # The two claims differ only in this fact, so whichever fact is stated decides.
         new, old = fact_pattern(swap.new), fact_pattern(swap.old)
         if any(new.search(one.text) for one in now):
-            return Outcome.CHANGED
+            return FactOutcome.CHANGED
         kept = any(old.search(one.text) and self.probe.alike(said.text, one.text) for one in now)
-        return Outcome.KEPT if kept else Outcome.GONE
+        return FactOutcome.KEPT if kept else FactOutcome.GONE
 
-    def _stands(self, claim: str, said: Sequence[Said]) -> bool:
+    def _stands(self, claim: str, said: Sequence[WrittenClaim]) -> bool:
         return any(self.probe.alike(claim, one.text) for one in said)
 
     @cached_property
@@ -307,19 +309,22 @@ class _Answer:
 
 
 def _verdict(
-    necessary: bool, stays_without_all: bool, swap: Swap | None, outcome: Outcome | None
-) -> tuple[Finding, str]:
-    if swap and outcome is Outcome.KEPT:
-        return Finding.POST_RATIONALISED, f"it says {_shown(swap.old)} although its source now says otherwise"
-    if swap and outcome is Outcome.CHANGED:
-        return Finding.FAITHFUL, f"it changed with its source: {_shown(swap.new)}"
+    necessary: bool, stays_without_all: bool, swap: Swap | None, outcome: FactOutcome | None
+) -> tuple[FaithfulnessFinding, str]:
+    if swap and outcome is FactOutcome.KEPT:
+        return (
+            FaithfulnessFinding.POST_RATIONALISED,
+            f"it says {_shown(swap.old)} although its source now says otherwise",
+        )
+    if swap and outcome is FactOutcome.CHANGED:
+        return FaithfulnessFinding.FAITHFUL, f"it changed with its source: {_shown(swap.new)}"
     if necessary:
-        return Finding.FAITHFUL, "it disappeared with its source"
+        return FaithfulnessFinding.FAITHFUL, "it disappeared with its source"
     if not stays_without_all:
-        return Finding.FAITHFUL, "it disappeared with all its sources"
+        return FaithfulnessFinding.FAITHFUL, "it disappeared with all its sources"
     if swap:
-        return Finding.FAITHFUL, "it was dropped when its source said otherwise"
-    return Finding.POST_RATIONALISED, "it stayed although everything it cites was removed"
+        return FaithfulnessFinding.FAITHFUL, "it was dropped when its source said otherwise"
+    return FaithfulnessFinding.POST_RATIONALISED, "it stayed although everything it cites was removed"
 
 
 def _shown(text: str) -> str:
@@ -328,18 +333,24 @@ def _shown(text: str) -> str:
 
 def _measures(
     groups: Sequence[Sequence[ProbedCitation]], controls: Sequence[Sequence[bool | None]], maker: str
-) -> tuple[Result, ...]:
-    def over(name: str, of: Callable[[ProbedCitation], bool | None]) -> Result:
+) -> tuple[MeasureResult, ...]:
+    def over(name: str, of: Callable[[ProbedCitation], bool | None]) -> MeasureResult:
         return clustered(name, [[of(one) for one in group] for group in groups], maker)
 
     def judged(one: ProbedCitation) -> bool | None:
-        return None if one.finding is Finding.UNSTABLE else one.finding is Finding.POST_RATIONALISED
+        return (
+            None
+            if one.finding is FaithfulnessFinding.UNSTABLE
+            else one.finding is FaithfulnessFinding.POST_RATIONALISED
+        )
 
     return (
         over("post_rationalised", judged),
         over("necessity", lambda one: one.necessary),
         over("sufficiency", lambda one: one.sufficient),
-        over("follows_swap", lambda one: None if one.outcome is None else one.outcome is not Outcome.KEPT),
-        over("unstable", lambda one: one.finding is Finding.UNSTABLE),
+        over(
+            "follows_swap", lambda one: None if one.outcome is None else one.outcome is not FactOutcome.KEPT
+        ),
+        over("unstable", lambda one: one.finding is FaithfulnessFinding.UNSTABLE),
         clustered("control_kept", controls, maker),
     )

@@ -167,16 +167,16 @@ ABLATED = (
 )
 
 
-class Rehearsed(NamedTuple):
+class RehearsedPass(NamedTuple):
     """The record of an unsealed pass, and the number of passages its poison filter quarantined."""
 
     record: AuditRecord
     quarantined: int
 
 
-def handed(
+def rehearse_with(
     parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
-) -> Rehearsed:
+) -> RehearsedPass:
     """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them."""
     memory = MemoryEvidence()
     for document in added:
@@ -198,24 +198,24 @@ def handed(
 
 def _rehearsed(
     parts: Assembly, target: Target, defences: Defences, retriever: Any, evidence: Any
-) -> Rehearsed:
+) -> RehearsedPass:
     """Rehearses without pinning the index version, as no record will name it."""
     quarantined: set[str] = set()
 
     def filtered(question: str, passages: Sequence[Passage], pool: Sequence[Passage]) -> Sequence[Passage]:
-        kept = parts.answering.aside(question, passages, pool)
+        kept = parts.answering.quarantine(question, passages, pool)
         quarantined.update(passage.chunk.chunk_id for passage in kept if passage.set_aside)
         return kept
 
     settings = parts.config.verification
     changes: dict[str, Any] = {"pin": lambda version: None, "retriever": retriever}
     changes["checker"] = Checker(verifier_for(parts.entailer, settings, defences), evidence, settings)
-    changes["aside"] = filtered if defences.filter else lambda question, passages, pool: passages
+    changes["quarantine"] = filtered if defences.filter else lambda question, passages, pool: passages
     if not defences.gate:
         changes["gate"] = lambda *_: GateResult(passed=True, reason="no gate, for a probe")
     answering = dataclasses.replace(parts.answering, **changes)
     record = answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
-    return Rehearsed(record, len(quarantined))
+    return RehearsedPass(record, len(quarantined))
 
 
 # --- substitute parts -----------------------------------------------------------------------------
@@ -248,10 +248,7 @@ class _Given:
         return self._found
 
     def near(self, statement: str, **_: Any) -> Retrieved:
-        return msgspec.structs.replace(self._found, passages=(), beside=())
-
-    def beside(self, hypothesis: str) -> _Given:
-        return self
+        return msgspec.structs.replace(self._found, passages=(), counter_evidence=())
 
 
 class _Both:

@@ -31,13 +31,13 @@ from citewell.evaluation.probes.poison import (
     NO_DEFENCE,
     Defences,
     Poison,
-    Rehearsed,
+    RehearsedPass,
     Target,
-    handed,
     poisoned,
+    rehearse_with,
     target_of,
 )
-from citewell.evaluation.results import Result
+from citewell.evaluation.results import MeasureResult
 from citewell.retrieval import Filters
 from citewell.verification.words import overlap
 
@@ -48,7 +48,7 @@ RATES = (1, 3, 5)
 """Poisoned documents per question; the pipeline reads five passages."""
 
 
-class Cell(Record, frozen=True, kw_only=True):
+class PoisoningRow(Record, frozen=True, kw_only=True):
     """One row of the table. ``misled``: answers that state the false fact; ``silently``: those of them shown
     without a conflict. ``citation_precision``: shown citations whose span supports the claim, not measured
     without verification; ``clean_citations``: those not in a poisoned document; ``set_aside``: passages that
@@ -57,19 +57,19 @@ class Cell(Record, frozen=True, kw_only=True):
     poison: Poison | None
     count: int
     defences: str
-    accuracy: Result
-    misled: Result
-    silently: Result
-    abstained: Result
-    citation_precision: Result
-    clean_citations: Result
+    accuracy: MeasureResult
+    misled: MeasureResult
+    silently: MeasureResult
+    abstained: MeasureResult
+    citation_precision: MeasureResult
+    clean_citations: MeasureResult
     set_aside: int
 
 
 class PoisoningReport(Record, frozen=True, kw_only=True):
     """``left_out``: ids of cases without a fact to replace, a span, or the document of that span."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[PoisoningRow, ...]
     cases: int
     left_out: tuple[str, ...]
     makers: tuple[str, ...]
@@ -113,13 +113,15 @@ class Poisoning:
             target.id: parts.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
             for target in targets
         }
-        cells: list[Cell] = []
+        cells: list[PoisoningRow] = []
         for poison, count, sets in self._plan():
             added = {one.id: poisoned(poison, one, count) if poison else [] for one in targets}
             for defences in sets:
                 kind = poison.value if poison else "clean"
                 self.told(f"{kind} {count}, defences: {defences.name}")
-                passes = [handed(parts, one, clean[one.id], added[one.id], defences) for one in targets]
+                passes = [
+                    rehearse_with(parts, one, clean[one.id], added[one.id], defences) for one in targets
+                ]
                 cells.append(_cell(poison, count, defences, targets, passes))
         makers = tuple(maker.name for maker in parts.answering.makers)
         return PoisoningReport(
@@ -138,8 +140,8 @@ def _cell(
     count: int,
     defences: Defences,
     targets: Sequence[Target],
-    passes: Sequence[Rehearsed],
-) -> Cell:
+    passes: Sequence[RehearsedPass],
+) -> PoisoningRow:
     right, misled, silently, abstained = list[bool](), list[bool](), list[bool | None](), list[bool]()
     supported, clean = list[list[bool | None]](), list[list[bool | None]]()
     for target, (record, _) in zip(targets, passes, strict=True):
@@ -155,7 +157,7 @@ def _cell(
         silently.append(not record.conflicts if misled[-1] else None)
         supported.append([_supports(citation) if defences.verification else None for citation in cited])
         clean.append([not citation.document_id.startswith(FOLDER) for citation in cited])
-    return Cell(
+    return PoisoningRow(
         poison=poison,
         count=count,
         defences=defences.name,

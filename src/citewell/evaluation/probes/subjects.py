@@ -20,7 +20,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.evaluation.cases import json_lines
 from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
 from citewell.questions.aspects import split_aspects
-from citewell.retrieval.quarantine import set_poison_aside
+from citewell.retrieval.quarantine import quarantine_poisoned
 from citewell.verification.claims import parse_answer, resolve_label
 from citewell.verification.words import overlap
 
@@ -42,7 +42,7 @@ class Cite(Record, frozen=True, kw_only=True):
     sentence: str
 
 
-class Sample(Record, frozen=True, kw_only=True):
+class ProbeSample(Record, frozen=True, kw_only=True):
     """A question and what its writer reads."""
 
     id: str
@@ -50,7 +50,7 @@ class Sample(Record, frozen=True, kw_only=True):
     passages: tuple[Passage, ...]
 
 
-class Said(Record, frozen=True, kw_only=True):
+class WrittenClaim(Record, frozen=True, kw_only=True):
     """One claim of an answer."""
 
     text: str
@@ -67,7 +67,7 @@ class Generated:
     def maker(self) -> Maker:
         return self.generator.maker
 
-    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
+    def write(self, sample: ProbeSample, edit: Edit) -> tuple[WrittenClaim, ...]:
         return drafted(self.generator, sample.question, edited(sample.passages, edit))
 
 
@@ -84,7 +84,7 @@ class BlackBox:
     def maker(self) -> Maker:
         return Maker(name=self.name, hash=hash_text(self.name))
 
-    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
+    def write(self, sample: ProbeSample, edit: Edit) -> tuple[WrittenClaim, ...]:
         names = [passage.chunk.document_id for passage in (*sample.passages, *edit.added)]
         if len(set(names)) < len(names):
             names = [str(number) for number in range(1, len(names) + 1)]
@@ -115,7 +115,7 @@ GeneratorError."""
 # --- claims and samples ---------------------------------------------------------------------------
 
 
-def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[Said, ...]:
+def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[WrittenClaim, ...]:
     """The generator's claims over ``passages``; none without usable passages."""
     usable = tuple(p for p in passages if p.relevant and not p.set_aside)
     if not usable:
@@ -124,13 +124,13 @@ def drafted(generator: Generator, question: str, passages: Sequence[Passage]) ->
     draft = generator.generate(GenerationRequest(question=question, aspects=aspects, passages=usable))
     texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
     return tuple(
-        Said(text=claim.text, cites=_quoted(claim, texts))
+        WrittenClaim(text=claim.text, cites=_quoted(claim, texts))
         for claim in draft.claims
         if claim.kind is not Kind.INFERENCE
     )
 
 
-def cited(answer: str, sources: Mapping[str, str]) -> tuple[Said, ...]:
+def cited(answer: str, sources: Mapping[str, str]) -> tuple[WrittenClaim, ...]:
     """The claims of an answer text; each label is bound to the source sentence that shares most words with
     the claim."""
     ids = list(sources)
@@ -144,7 +144,7 @@ def cited(answer: str, sources: Mapping[str, str]) -> tuple[Said, ...]:
             for sentence in _nearest(claim.text, sources[name])
         ]
         if not claim.inference:
-            made.append(Said(text=claim.text, cites=tuple(cites)))
+            made.append(WrittenClaim(text=claim.text, cites=tuple(cites)))
     return tuple(made)
 
 
@@ -176,7 +176,7 @@ def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
     return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
 
 
-def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
+def sample_of(name: str, question: str, sources: Mapping[str, str]) -> ProbeSample:
     """A sample from caller-supplied texts."""
     passages = []
     for source, text in sources.items():
@@ -190,10 +190,10 @@ def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
             content=text,
         )
         passages.append(Passage(chunk=chunk, relevance=1.0, relevant=True))
-    return Sample(id=name, question=question, passages=tuple(passages))
+    return ProbeSample(id=name, question=question, passages=tuple(passages))
 
 
-def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sample]:
+def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[ProbeSample]:
     """One sample per line. A line with ``"sources"`` (texts, or ``{"id", "text"}``) is self-contained; for
     any other, the home retrieves the passages. Raises UsageError with the number of an invalid line."""
     samples = [
@@ -205,7 +205,9 @@ def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sampl
     return samples
 
 
-def _case(given: dict[str, Any], number: int, where: str, knowledge_base: KnowledgeBase | None) -> Sample:
+def _case(
+    given: dict[str, Any], number: int, where: str, knowledge_base: KnowledgeBase | None
+) -> ProbeSample:
     if not isinstance(given.get("question"), str):
         raise UsageError(f"{where} has no question", hint='as in {"id": "1", "question": "..."}')
     name, question = str(given.get("id", number)), given["question"]
@@ -214,9 +216,9 @@ def _case(given: dict[str, Any], number: int, where: str, knowledge_base: Knowle
     if knowledge_base is None:
         raise UsageError(f"{where} has no sources", hint="give a home with --home, or sources in the line")
     groups = tuple(str(group) for group in given.get("groups") or ())
-    found = set_poison_aside(question, knowledge_base.search(question, groups=groups))
+    found = quarantine_poisoned(question, knowledge_base.search(question, groups=groups))
     usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
-    return Sample(id=name, question=question, passages=usable)
+    return ProbeSample(id=name, question=question, passages=usable)
 
 
 def _sources(given: Any, where: str) -> dict[str, str]:

@@ -10,7 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from citewell.core.records import AuditRecord, Record
-from citewell.knowledge.feedback.signals import TROUBLE, Feedback, documents_of, failing_stage, standing
+from citewell.knowledge.feedback.signals import (
+    TROUBLE,
+    Feedback,
+    current_signals,
+    documents_of,
+    failing_stage,
+)
 from citewell.knowledge.feedback.store import Review
 
 OPEN = "open"
@@ -48,7 +54,7 @@ class Group(Record, frozen=True, kw_only=True):
 
 def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None) -> QueueItem:
     """The queue item of a record; its stage is that of the first signal naming one, else the record's."""
-    trouble = [one for one in standing(said) if one.signal in TROUBLE]
+    trouble = [one for one in current_signals(said) if one.signal in TROUBLE]
     causes = dict.fromkeys(one.signal.value for one in trouble)
     if record.failure_reason:
         causes[record.failure_reason] = None

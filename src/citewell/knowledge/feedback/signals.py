@@ -57,7 +57,7 @@ class Feedback(Record, frozen=True, kw_only=True):
     documents: tuple[str, ...] = ()
 
 
-def standing(said: Iterable[Feedback]) -> tuple[Feedback, ...]:
+def current_signals(said: Iterable[Feedback]) -> tuple[Feedback, ...]:
     """The signals on one answer still in effect, oldest first: a person's new thumb replaces their previous
     one on the same target."""
     found: dict[tuple[object, ...], Feedback] = {}
@@ -70,7 +70,7 @@ def standing(said: Iterable[Feedback]) -> tuple[Feedback, ...]:
 
 def flags_of(said: Sequence[Feedback]) -> tuple[str, ...]:
     """An answer's flags: its current signals, then the stages they show to have failed, each once."""
-    holds = standing(said)
+    holds = current_signals(said)
     signals = [one.signal.value for one in holds]
     stages = [FAILING + one.stage for one in holds if one.stage and one.signal in TROUBLE]
     return tuple(dict.fromkeys([*signals, *stages]))

@@ -31,7 +31,7 @@ from citewell.core.records import (
     Verdict,
 )
 from citewell.core.sentences import sentence_spans
-from citewell.documents.supersession import superseded
+from citewell.documents.supersession import find_superseded
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -55,7 +55,7 @@ class Resolution(StrEnum):
     GONE = "GONE"
 
 
-class Today(Record, frozen=True, kw_only=True):
+class CurrentCitation(Record, frozen=True, kw_only=True):
     """One citation resolved; ``text`` is its line in ``version``, ``[start, end)`` the quote, or the whole
     line if CHANGED. ``around``: the sentence is unchanged, but its line changed or cannot be compared."""
 
@@ -78,7 +78,7 @@ class ClaimToday(Record, frozen=True, kw_only=True):
     text: str
     then: Status
     holds: bool | None
-    citations: tuple[Today, ...]
+    citations: tuple[CurrentCitation, ...]
     now: Verdict | None = None
 
 
@@ -165,10 +165,10 @@ class Revisiting:
         )
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 
-    def today(self, citation: Citation, without: str = "", day: str = "") -> Today:
+    def today(self, citation: Citation, without: str = "", day: str = "") -> CurrentCitation:
         """Resolves one located citation against today's documents, including whether it is in force on
         ``day``, by default today; judges no claim."""
-        told = Today(
+        told = CurrentCitation(
             document_id=citation.document_id,
             cited_version=citation.document_version,
             quote=citation.quote,
@@ -185,11 +185,11 @@ class Revisiting:
         placed = self._placed(citation, document, told)
         return self._in_force(placed, day or self._day)
 
-    def _in_force(self, placed: Today, day: str) -> Today:
+    def _in_force(self, placed: CurrentCitation, day: str) -> CurrentCitation:
         """CHANGED if a span that still exists is superseded; its text is then the superseding statement."""
         if placed.resolution not in (Resolution.SAME, Resolution.MOVED):
             return placed
-        for one in superseded(self._evidence, [placed.document_id]):
+        for one in find_superseded(self._evidence, [placed.document_id]):
             met = placed.start < one.end and one.start < placed.end and placed.version == one.what_version
             seen = not one.by or self._sees(self._evidence.access([one.by]).get(one.by) or ())
             if (
@@ -216,7 +216,7 @@ class Revisiting:
                 )
         return placed
 
-    def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
+    def _placed(self, citation: Citation, document: Document, told: CurrentCitation) -> CurrentCitation:
         """Locates the quote in today's version; a quote whose sentence changed counts as CHANGED, wherever
         it is."""
         text, quote, start = document.text, citation.quote, citation.start

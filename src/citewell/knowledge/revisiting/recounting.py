@@ -14,7 +14,7 @@ import msgspec
 from citewell.answering.force import force_on
 from citewell.core.errors import UsageError
 from citewell.core.records import Answer, AuditRecord, Decision, Passage
-from citewell.retrieval.gate import nearest
+from citewell.retrieval.gate import nearest_places
 from citewell.retrieval.wording import Filters
 
 if TYPE_CHECKING:
@@ -61,5 +61,7 @@ def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
         conflicts=record.conflicts,
         trace=parts.traces.get(record.request_id),
         record_hash=parts.log.get(record.request_id).hash,
-        nearest=nearest(record.user_query, force.left(passages)) if decision is Decision.ABSTAIN else (),
+        nearest=nearest_places(record.user_query, force.only_in_force(passages))
+        if decision is Decision.ABSTAIN
+        else (),
     )

@@ -114,7 +114,7 @@ class ReadingModel:
             raise UsageError(f"passage {number} has no words: {passage[:40]!r}")
         if len(tokens) <= room:
             return [tokens]
-        head_end = head_of(passage)
+        head_end = heading_end(passage)
         head = [t for t in tokens if t[1][1] <= head_end]
         head = head if len(head) <= min(HEAD_TOKENS, room // 3) else []
         pieces = _pieces(passage, tokens[len(head) :], room - len(head))
@@ -196,7 +196,7 @@ class OnnxReader:
         return Reading(candidates=tuple(found), no_answer=1.0 - answer)
 
 
-def head_of(passage: str) -> int:
+def heading_end(passage: str) -> int:
     """The end of the heading lines: at most three short lines before the first sentence or table row."""
     end = 0
     for line in passage.split("\n")[:HEAD_LINES]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.core.metering import read
+from citewell.core.metering import count_read
 from citewell.core.records import Maker
 from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_card
 
@@ -60,7 +60,7 @@ class Session:
 
     def run(self, sequences: Sequence[Tokens]) -> list[Arrays]:
         """The graph's outputs for each sequence, in order; each output without its batch axis."""
-        read(sum(len(sequence.ids) for sequence in sequences), self._cost)
+        count_read(sum(len(sequence.ids) for sequence in sequences), self._cost)
         return list(self._pool.map(self._one, sequences))
 
     def _one(self, sequence: Tokens) -> Arrays:
@@ -99,7 +99,7 @@ class TextOnceSession(Session):
     ) -> dict[int, Arrays]:
         asked = [(number, text) for text in texts for number in by_text[text]]
         rest = {number: sequences[number].ids[len(text) :] for number, text in asked}
-        read(sum(map(len, (*texts, *rest.values()))), self._cost)
+        count_read(sum(map(len, (*texts, *rest.values()))), self._cost)
         past = dict(zip(texts, self._pool.map(self._text, texts), strict=True))
         outputs = self._pool.map(lambda one: self._asked(rest[one[0]], past[one[1]]), asked)
         return {number: output for (number, _), output in zip(asked, outputs, strict=True)}

@@ -2,7 +2,7 @@
 
 In: "(6,098 − 473) ÷ 17,606", or items in periods and the calculation to perform. Out: a tree, its text, its
 value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a space on both sides, so
-that a hyphen or slash inside a name is part of the name. Only :func:`written` rounds. Independent of
+that a hyphen or slash inside a name is part of the name. Only :func:`format_number` rounds. Independent of
 questions, cells and scales: operands of one calculation must share a scale.
 """
 
@@ -24,7 +24,7 @@ _RANK = {PLUS: 1, MINUS: 1, TIMES: 2, OVER: 2, POWER: 3}
 _SIGN = re.compile(r"((?<![^\s()])[+−×÷^](?![^\s()])|[()])")
 
 
-class Leaf(Record, frozen=True, kw_only=True):
+class NumberLeaf(Record, frozen=True, kw_only=True):
     """A number as written, or ``item`` in ``period``."""
 
     text: str
@@ -38,7 +38,7 @@ class Node(Record, frozen=True, kw_only=True):
     right: Tree
 
 
-Tree = Leaf | Node
+Tree = NumberLeaf | Node
 
 
 class NotArithmetic(ValueError):
@@ -49,8 +49,12 @@ def parse(text: str) -> Tree:
     """The tree of ``text``; raises :class:`NotArithmetic`."""
     need(len(text) <= MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
     parts = [part for piece in _SIGN.split(text) if (part := piece.strip())]
-    found: list[Tree | str] = [part if part in _RANK or part in "()" else Leaf(text=part) for part in parts]
-    need(sum(isinstance(part, Leaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands")
+    found: list[Tree | str] = [
+        part if part in _RANK or part in "()" else NumberLeaf(text=part) for part in parts
+    ]
+    need(
+        sum(isinstance(part, NumberLeaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands"
+    )
     return built(found)
 
 
@@ -87,32 +91,32 @@ def built(parts: Iterable[Tree | str]) -> Tree:
     return outputs[0]
 
 
-def leaves(tree: Tree) -> Iterator[Leaf]:
+def leaves(tree: Tree) -> Iterator[NumberLeaf]:
     """From left to right."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, NumberLeaf):
         yield tree
     else:
         yield from leaves(tree.left)
         yield from leaves(tree.right)
 
 
-def mapped(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
+def mapped(tree: Tree, change: Callable[[NumberLeaf], Tree]) -> Tree:
     """The tree with every leaf changed."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, NumberLeaf):
         return change(tree)
     return Node(sign=tree.sign, left=mapped(tree.left, change), right=mapped(tree.right, change))
 
 
 def shape(tree: Tree) -> Tree:
     """The tree with empty leaves: what two forms of one calculation have in common."""
-    return mapped(tree, lambda _: Leaf(text=""))
+    return mapped(tree, lambda _: NumberLeaf(text=""))
 
 
-def shown(tree: Tree) -> str:
+def format_tree(tree: Tree) -> str:
     """The text of ``tree``, with only the brackets needed: ``parse(shown(tree)) == tree``."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, NumberLeaf):
         return tree.text
-    left, right = shown(tree.left), shown(tree.right)
+    left, right = format_tree(tree.left), format_tree(tree.right)
     if isinstance(tree.left, Node) and _RANK[tree.left.sign] < _RANK[tree.sign]:
         left = f"({left})"
     if isinstance(tree.right, Node) and _RANK[tree.right.sign] <= _RANK[tree.sign]:
@@ -120,7 +124,7 @@ def shown(tree: Tree) -> str:
     return f"{left} {tree.sign} {right}"
 
 
-def worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
+def worked(tree: Tree, worth: Callable[[NumberLeaf], Decimal]) -> Decimal:
     """The value of ``tree``; raises ArithmeticError for division by zero and the like, or a value with
     more integer digits than are exact."""
     with localcontext() as context:
@@ -131,8 +135,8 @@ def worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
     return value
 
 
-def _worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
-    if isinstance(tree, Leaf):
+def _worked(tree: Tree, worth: Callable[[NumberLeaf], Decimal]) -> Decimal:
+    if isinstance(tree, NumberLeaf):
         return worth(tree)
     left, right = _worked(tree.left, worth), _worked(tree.right, worth)
     if tree.sign == PLUS:
@@ -163,14 +167,14 @@ def need(holds: bool, why: str = "operators, operands and brackets do not fit to
 # --- calculations by name -------------------------------------------------------------------------
 
 
-def leaf(item: str, period: Period) -> Leaf:
+def leaf(item: str, period: Period) -> NumberLeaf:
     """A leaf for ``item`` in ``period``, without the period's position in a text."""
     months = 3 if period.quarter else None
     bare = Period(year=period.year, quarter=period.quarter, month=period.month, day=period.day, months=months)
-    return Leaf(text=f"{item}, {period.name}", item=item, period=bare)
+    return NumberLeaf(text=f"{item}, {period.name}", item=item, period=bare)
 
 
-def named_leaves(tree: Tree) -> list[Leaf]:
+def named_leaves(tree: Tree) -> list[NumberLeaf]:
     """The leaves of ``tree`` that are items in periods, once each, from left to right."""
     return list(dict.fromkeys(one for one in leaves(tree) if one.item))
 
@@ -179,8 +183,8 @@ def node(sign: str, left: Tree, right: Tree) -> Tree:
     return Node(sign=sign, left=left, right=right)
 
 
-def _number(value: int) -> Leaf:
-    return Leaf(text=str(value))
+def _number(value: int) -> NumberLeaf:
+    return NumberLeaf(text=str(value))
 
 
 def change(item: str, first: Period, last: Period) -> Tree:
@@ -242,7 +246,7 @@ def currency(text: str) -> str:
     return "$" if mark in ("US$", "USD") else mark
 
 
-def written(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:
+def format_number(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:
     """``value`` with thousands separators, a true minus and ``places`` decimals (None: as many as it has)."""
     shown = value * 100 if percent else value
     if places is not None:
@@ -251,8 +255,8 @@ def written(value: Decimal, *, percent: bool = False, places: int | None = None)
     return ("−" if shown < 0 else "") + text + ("%" if percent else "")
 
 
-def read(text: str) -> Decimal | None:
-    """Inverse of :func:`written`, a percentage as a fraction; None for anything else."""
+def parse_number(text: str) -> Decimal | None:
+    """Inverse of :func:`format_number`, a percentage as a fraction; None for anything else."""
     match = re.fullmatch(r"(−?)(\d[\d,]*(?:\.\d+)?)(%?)", text.strip())
     if not match:
         return None

@@ -27,14 +27,14 @@ from citewell.questions.calculation.arithmetic import (
 from citewell.questions.calculation.items import RATIOS, core_words
 from citewell.questions.calculation.reading import (
     Calculation,
+    find_calculations,
     formula,
-    labelled,
     labels_in,
 )
 from citewell.questions.parsing import (
     EVERY_YEAR,
-    Ask,
     ParsedQuestion,
+    QuestionKind,
     asking_sentences,
     label_words,
     read_question,
@@ -107,7 +107,7 @@ def labelled_workings(question: str) -> tuple[Working, ...]:
     whole, main, _ = _read(question)
     if len(whole) > MOST_CHARACTERS or workings(question):
         return ()
-    return _formed(labelled(main.question, periods_in(main.question)), whole)
+    return _formed(find_calculations(main.question, periods_in(main.question)), whole)
 
 
 def all_workings(question: str) -> tuple[Working, ...]:
@@ -121,7 +121,7 @@ def is_answer(question: str, results: int) -> bool:
     _, main, _ = _read(question)
     asked = {working.what for working in all_workings(question)}
     compared = results > 1 and (main.changes or bool(_DIFFERENCE.search(main.question)))
-    return main.ask in (Ask.NUMBER, Ask.TEXT) and results == len(asked) and not compared
+    return main.ask in (QuestionKind.NUMBER, QuestionKind.TEXT) and results == len(asked) and not compared
 
 
 def operand_aspects(question: str) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def _worked_out(main: ParsedQuestion, wanted: ParsedQuestion) -> bool:
         return True
     if _OTHER_MEASURE.intersection(main.words):
         return False
-    by_values = main.ask in (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
+    by_values = main.ask in (QuestionKind.NUMBER, QuestionKind.YES_NO, QuestionKind.TEXT)
     named = main.is_ratio and by_values and len(main.words) <= MAX_BESIDE_RATIO
     if not (named or (main.by_cell and not main.words)) or not wanted.operands:
         return False

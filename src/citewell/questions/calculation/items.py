@@ -21,7 +21,7 @@ from citewell.questions.calculator import Mention, Named
 from citewell.questions.naming import of_the_named
 from citewell.questions.parsing import ParsedQuestion, label_words, stem
 from citewell.questions.periods import Period, periods_in
-from citewell.questions.rows import CellAnswer, best_first, columns, text_of
+from citewell.questions.rows import CellAnswer, best_first, columns_of_period, text_of
 
 MIN_SCORE = 0.4
 MAX_CELLS = 12
@@ -259,7 +259,7 @@ def find_item(
             label = label_score(row.label, item)
             if label <= 0.0:
                 continue
-            for cell, fit in columns(passage, row, period, every=wanted.every):
+            for cell, fit in columns_of_period(passage, row, period, every=wanted.every):
                 if not segments and not _qualified(wanted, passage, row, cell):
                     continue
                 extra = 1.0 if segments else _head_extra(cell.head, wanted, passage)
@@ -276,7 +276,7 @@ def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> l
         for passage in passages
         for row in passage.chunk.rows
         if (same := same_label(row.label, label))
-        for cell, fit in columns(passage, row, period)
+        for cell, fit in columns_of_period(passage, row, period)
     ]
     top = max((answer.score for answer in found), default=0.0)
     best = [answer for answer in best_first(found) if answer.score >= top - 1e-9]

@@ -18,8 +18,8 @@ from citewell.questions.calculation.arithmetic import (
     OVER,
     PLUS,
     TIMES,
-    Leaf,
     NotArithmetic,
+    NumberLeaf,
     Tree,
     built,
     change,
@@ -77,7 +77,9 @@ def formula(
         if kind is True:
             operands.append(_item(found, period, defined, depth, left))
         else:
-            operands += [Leaf(text=str(value)) if kind == "number" else str(value) for _, value in found]
+            operands += [
+                NumberLeaf(text=str(value)) if kind == "number" else str(value) for _, value in found
+            ]
     return built(operands)
 
 
@@ -194,7 +196,7 @@ _LEAD = re.compile(
 )
 
 
-def labelled(asked: str, periods: Sequence[Period]) -> list[Calculation]:
+def find_calculations(asked: str, periods: Sequence[Period]) -> list[Calculation]:
     """(name, tree, whether a percentage by nature) for ``asked``; [] if no pattern or period is found."""
     kind, a, b = _read(asked, periods)
     if not a or (len(periods) > 1 and _words_between(asked, periods)):

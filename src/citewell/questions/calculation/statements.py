@@ -17,21 +17,21 @@ from citewell.questions.calculation.arithmetic import (
     MINUS,
     OVER,
     PLUS,
-    Leaf,
     Node,
     NotArithmetic,
+    NumberLeaf,
     Tree,
     currency,
+    format_number,
+    format_tree,
     leaves,
     mapped,
     named_leaves,
     parse,
+    parse_number,
     printed_amount,
-    read,
     shape,
-    shown,
     worked,
-    written,
 )
 from citewell.questions.calculation.formulae import (
     Working,
@@ -56,9 +56,9 @@ from citewell.questions.calculation.items import (
 from citewell.questions.calculation.items import (
     printed as printed_names,
 )
-from citewell.questions.calculator import Calculator, Named, Result
+from citewell.questions.calculator import CalculationResult, Calculator, Named
 from citewell.questions.naming import of_the_named, own_periods
-from citewell.questions.parsing import Ask, ParsedQuestion, read_question
+from citewell.questions.parsing import ParsedQuestion, QuestionKind, read_question
 from citewell.questions.periods import Period, periods_in
 from citewell.questions.rows import CellAnswer, column_fit, text_of
 from citewell.questions.scales import context_scales
@@ -92,10 +92,10 @@ class Operand(Record, frozen=True, kw_only=True):
 
     @property
     def printed(self) -> str:
-        return written(self.value)
+        return format_number(self.value)
 
 
-def operands_of(of: Leaf, passages: Sequence[Passage]) -> list[Operand]:
+def operands_of(of: NumberLeaf, passages: Sequence[Passage]) -> list[Operand]:
     """The best cells for a leaf's item in its period; none if their values disagree."""
     item, period = of.item, of.period
     if period is None:
@@ -114,7 +114,7 @@ def operands_of(of: Leaf, passages: Sequence[Passage]) -> list[Operand]:
     return known if agree else []
 
 
-def unfit(tree: Tree, operands: Mapping[Leaf, Operand]) -> str:
+def unfit(tree: Tree, operands: Mapping[NumberLeaf, Operand]) -> str:
     """Why the operands cannot be combined, in words; "" if they can."""
     found = list(operands.values())
     if len({operand.answer.passage.chunk.document_version for operand in found}) > 1:
@@ -140,9 +140,9 @@ def result_of(working: Working, value: Decimal) -> str:
     try:
         if _is_amount(working.tree):
             exact = value if places is not None or _is_sum(working.tree) else round(value, RATIO_PLACES)
-            return written(exact, places=places)
+            return format_number(exact, places=places)
         default = PERCENT_PLACES if working.percent else RATIO_PLACES
-        return written(value, percent=working.percent, places=default if places is None else places)
+        return format_number(value, percent=working.percent, places=default if places is None else places)
     except ArithmeticError:
         return ""
 
@@ -203,36 +203,36 @@ def _is_change(operand: Operand, item: str) -> bool:
     return not known and CASH in statements_of(operand.answer.passage)
 
 
-def _changed(tree: Tree) -> set[Leaf]:
+def _changed(tree: Tree) -> set[NumberLeaf]:
     """Leaves that are subtracted from each other as two periods of one item."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, NumberLeaf):
         return set()
     left, right = tree.left, tree.right
     inner = _changed(left) | _changed(right)
-    if tree.sign == MINUS and isinstance(left, Leaf) and isinstance(right, Leaf):
+    if tree.sign == MINUS and isinstance(left, NumberLeaf) and isinstance(right, NumberLeaf):
         return inner | ({left, right} if left.item == right.item != "" else set())
     return inner
 
 
-def _grown_from(tree: Tree) -> Leaf | None:
+def _grown_from(tree: Tree) -> NumberLeaf | None:
     """The base of a growth calculation, "(b − a) ÷ a" or "(b ÷ a) ^ ..."; None for anything else."""
     match tree:
-        case Node(sign="−", left=Node(sign="^", left=Node(right=Leaf() as base))):
+        case Node(sign="−", left=Node(sign="^", left=Node(right=NumberLeaf() as base))):
             return base
-        case Node(sign="÷", left=Node(sign="−", right=first), right=Leaf() as base) if first == base:
+        case Node(sign="÷", left=Node(sign="−", right=first), right=NumberLeaf() as base) if first == base:
             return base
     return None
 
 
 def _is_sum(tree: Tree) -> bool:
-    if isinstance(tree, Leaf):
+    if isinstance(tree, NumberLeaf):
         return bool(tree.item)
     return tree.sign in (PLUS, MINUS) and _is_sum(tree.left) and _is_sum(tree.right)
 
 
 def _is_amount(tree: Tree) -> bool:
     """Whether the result is in the unit of its operands: a sum, difference or mean."""
-    if isinstance(tree, Node) and tree.sign == OVER and isinstance(tree.right, Leaf):
+    if isinstance(tree, Node) and tree.sign == OVER and isinstance(tree.right, NumberLeaf):
         return not tree.right.item and _is_sum(tree.left)
     return _is_sum(tree)
 
@@ -262,17 +262,17 @@ class StatementCalculator(Calculator):
             return operands
         if wanted.by_cell and (cells := statement_cells(wanted, passages)):
             return cells
-        return compared_cells(wanted, passages) if wanted.ask is Ask.WHICH else []
+        return compared_cells(wanted, passages) if wanted.ask is QuestionKind.WHICH else []
 
     def is_answer(self, question: str, results: int) -> bool:
         return is_answer(question, results)
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
-    ) -> tuple[Result, ...]:
+    ) -> tuple[CalculationResult, ...]:
         quoted = {answer.key for answer in found}
         named = of_the_named(read_question(question), passages)
-        made: dict[str, Result] = {}
+        made: dict[str, CalculationResult] = {}
         for working in all_workings(question):
             names = named_leaves(working.tree)
             held = {name: [o for o in operands_of(name, named) if o.answer.key in quoted] for name in names}
@@ -287,7 +287,9 @@ class StatementCalculator(Calculator):
         and its name must be asked for by the question, so that no other text passes as proven by numbers."""
         said, _, result = claim.text.strip().rpartition(" = ")
         what, _, said = said.rpartition(": ")
-        asked = (w for w in all_workings(question) if (w.what, shown(w.tree)) == (what, claim.reasoning))
+        asked = (
+            w for w in all_workings(question) if (w.what, format_tree(w.tree)) == (what, claim.reasoning)
+        )
         working = next(asked, None)
         try:
             numbers = parse(said)
@@ -298,9 +300,9 @@ class StatementCalculator(Calculator):
         names = list(leaves(working.tree))
         if sum(bool(name.item) for name in names) < LEAST_OPERANDS:
             return None
-        operands: dict[Leaf, Operand] = {}
+        operands: dict[NumberLeaf, Operand] = {}
         for name, number in zip(names, leaves(numbers), strict=True):
-            value = read(number.text)
+            value = parse_number(number.text)
             operand = _cited_operand(name, value, cited)
             if operand is not None:
                 operands[name] = operand
@@ -336,22 +338,24 @@ def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
     return any(same_label(row.label, name) for row in rows for name in asked)
 
 
-def _result_from(working: Working, operands: Mapping[Leaf, Operand]) -> Result | None:
+def _result_from(working: Working, operands: Mapping[NumberLeaf, Operand]) -> CalculationResult | None:
     """None if the operands cannot be combined, or yield no value."""
     value = "" if unfit(working.tree, operands) else _worth(working, operands)
     if not value:
         return None
-    printed = mapped(working.tree, lambda one: Leaf(text=operands[one].printed) if one in operands else one)
-    return Result(
+    printed = mapped(
+        working.tree, lambda one: NumberLeaf(text=operands[one].printed) if one in operands else one
+    )
+    return CalculationResult(
         what=working.what,
-        working=shown(printed),
+        working=format_tree(printed),
         result=value,
-        reasoning=shown(working.tree),
+        reasoning=format_tree(working.tree),
         cells=tuple(operand.answer for operand in operands.values()),
     )
 
 
-def _worth(working: Working, operands: Mapping[Leaf, Operand]) -> str:
+def _worth(working: Working, operands: Mapping[NumberLeaf, Operand]) -> str:
     """The result in the format the question asks for; "" if the calculation has no value."""
     try:
         value = worked(
@@ -362,7 +366,7 @@ def _worth(working: Working, operands: Mapping[Leaf, Operand]) -> str:
     return result_of(working, value)
 
 
-def _cited_operand(name: Leaf, value: Decimal | None, cited: Cited) -> Operand | None:
+def _cited_operand(name: NumberLeaf, value: Decimal | None, cited: Cited) -> Operand | None:
     """The cited cell that matches ``name`` and contains ``value``, or None."""
     for passage, spans in cited if name.item else ():
         for operand in operands_of(name, [passage]):
@@ -373,7 +377,7 @@ def _cited_operand(name: Leaf, value: Decimal | None, cited: Cited) -> Operand |
     return None
 
 
-def _constant(name: Leaf, printed: str, value: Decimal) -> bool:
+def _constant(name: NumberLeaf, printed: str, value: Decimal) -> bool:
     """Whether a number is a constant of the formula itself."""
     whole = value == value.to_integral_value()
     return not name.item and name.text == printed and whole and 0 < value <= MOST_CONSTANT

@@ -20,7 +20,7 @@ from citewell.server.identity import check_csrf, require, sign_in, sign_out
 from citewell.server.keys import Scope
 from citewell.server.pages.rendering import page
 from citewell.server.problems import forbidden
-from citewell.server.site import Attended, site
+from citewell.server.site import DeadlineRoute, site
 
 router = APIRouter(include_in_schema=False)
 Field = Annotated[str, Form()]
@@ -67,7 +67,7 @@ Reading = Annotated[Visit, Depends(visit)]
 Posting = Annotated[Visit, Depends(post)]
 
 
-class Inside(Attended):
+class SignedInRoute(DeadlineRoute):
     """A page for signed-in users: callers are authenticated before their body is read, as a form may contain
     whole files."""
 

@@ -12,15 +12,24 @@ from typing import NamedTuple
 
 from citewell.core.errors import CitewellError, EvidenceError
 from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document, Passage
-from citewell.core.vocabulary import Bar, Line, State, bars, ocr_of, quotes_line, state_of, state_of_verdict
+from citewell.core.vocabulary import (
+    Bar,
+    State,
+    StatusLine,
+    bars,
+    display_state,
+    ocr_of,
+    quotes_line,
+    state_of_verdict,
+)
 from citewell.core.vocabulary import answers_line as answers_it
-from citewell.core.vocabulary import earned as is_earned
+from citewell.core.vocabulary import is_fully_supported as is_earned
 from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
 from citewell.knowledge.home import KnowledgeBase
-from citewell.knowledge.revisiting.rechecking import Today
-from citewell.server.pages.marking import Block, Span, blocks, excerpts, section_at
+from citewell.knowledge.revisiting.rechecking import CurrentCitation
+from citewell.server.pages.marking import Block, ClaimSpan, blocks, excerpts, section_at
 from citewell.server.pages.papers import Paper, papers_of
-from citewell.server.pages.rendering import place_of
+from citewell.server.pages.rendering import view_address
 from citewell.verification.evidence import not_english
 
 Place = tuple[str, str, int, int]
@@ -51,7 +60,7 @@ class ClaimSource(NamedTuple):
     today: str
 
 
-class Said(NamedTuple):
+class ReaderFeedback(NamedTuple):
     """The reader's own feedback on a claim or the answer: the current thumb, and the reason."""
 
     thumb: str = ""
@@ -64,10 +73,10 @@ class ShownClaim(NamedTuple):
     state: State
     in_text: bool
     sources: list[ClaimSource]
-    said: Said
+    said: ReaderFeedback
 
 
-class Source(NamedTuple):
+class CitedSource(NamedTuple):
     """One cited document version with its cited lines and their page images; ``lost`` says why there are
     none."""
 
@@ -82,7 +91,7 @@ class Source(NamedTuple):
     lost: str = ""
 
 
-class Read(NamedTuple):
+class ReadPassage(NamedTuple):
     """A passage as ranked. ``blocks`` is empty if its text is no longer kept; ``nearest`` is, for an
     abstention, its quote nearest to an answer."""
 
@@ -107,22 +116,22 @@ class Headline(NamedTuple):
 class ShownAnswer(NamedTuple):
     record: AuditRecord
     asked_as: str
-    quotes: Line
-    answers: Line
+    quotes: StatusLine
+    answers: StatusLine
     earned: bool
     headlines: list[Headline]
     parts: list[Part]
     claims: list[ShownClaim]
-    sources: list[Source]
-    changed: list[Source]
-    read: list[Read]
+    sources: list[CitedSource]
+    changed: list[CitedSource]
+    read: list[ReadPassage]
     threshold: float | None
     language: str
     bars: tuple[Bar, ...]
-    said: Said
+    said: ReaderFeedback
 
 
-def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = ()) -> ShownAnswer:
+def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = ()) -> ShownAnswer:
     """``kb`` is the reader's, who may see the record and so each of its documents; ``said`` is their own
     feedback on it."""
     numbered = list(enumerate(record.claims, 1))
@@ -144,7 +153,7 @@ def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = 
             ShownClaim(
                 number,
                 claim,
-                state_of(claim),
+                display_state(claim),
                 (number, claim) in placed,
                 list(_claim_sources(record, number, claim, today)),
                 _said(said, number),
@@ -162,7 +171,7 @@ def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = 
     )
 
 
-def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = False) -> list[Read]:
+def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = False) -> list[ReadPassage]:
     """The ranked passages, best first, as in their documents; with ``sentences``, one line for each."""
     try:
         answer = kb.answer_of(record)
@@ -180,10 +189,10 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
             chunk = None
         if chunk is not None and document is not None:
             start, end = chunk.start_offset, chunk.end_offset
-            href = place_of(one.document_id, one.document_version, start, end, answer=record.request_id)
+            href = view_address(one.document_id, one.document_version, start, end, answer=record.request_id)
             shown_blocks = blocks(document, start, end, sentences=sentences)
         found.append(
-            Read(
+            ReadPassage(
                 title=title_of(document) if document else one.document_id,
                 document_id=one.document_id,
                 href=href,
@@ -202,15 +211,15 @@ def _key(passage: Passage) -> tuple[str, str]:
     return passage.chunk.document_id, passage.chunk.chunk_id
 
 
-def _said(said: Sequence[Feedback], claim: int | None) -> Said:
+def _said(said: Sequence[Feedback], claim: int | None) -> ReaderFeedback:
     about = [one for one in said if one.claim == claim and one.signal in THUMBS]
     if not about:
-        return Said()
+        return ReaderFeedback()
     reason = next((one.meta["reason"] for one in reversed(about) if one.meta.get("reason")), "")
-    return Said("up" if about[-1].signal is Signal.THUMBS_UP else "down", reason)
+    return ReaderFeedback("up" if about[-1].signal is Signal.THUMBS_UP else "down", reason)
 
 
-def _headlines(claims: Sequence[Claim], sources: Sequence[Source]) -> Iterable[Headline]:
+def _headlines(claims: Sequence[Claim], sources: Sequence[CitedSource]) -> Iterable[Headline]:
     documents = {(s.first.document_id, s.first.document_version): s.document for s in sources if s.document}
     for one in dict.fromkeys(citation for claim in claims for citation in _located(claim.citations)):
         document = documents.get((one.document_id, one.document_version))
@@ -242,14 +251,14 @@ def _parts(text: str, placed: Numbered) -> Iterable[Part]:
         start, end = claim.answer_start, claim.answer_end
         if start > at:
             yield Part(text[at:start])
-        yield Part(text[start:end], number, state_of(claim), bool(_located(claim.citations)))
+        yield Part(text[start:end], number, display_state(claim), bool(_located(claim.citations)))
         at = end
     if at < len(text):
         yield Part(text[at:])
 
 
 def _claim_sources(
-    record: AuditRecord, number: int, claim: Claim, today: dict[Place, Today]
+    record: AuditRecord, number: int, claim: Claim, today: dict[Place, CurrentCitation]
 ) -> Iterable[ClaimSource]:
     grouped: dict[tuple[str, str, int | None, bool], list[Citation]] = {}
     for one in claim.citations:
@@ -270,8 +279,8 @@ def _claim_sources(
 
 
 def _sources(
-    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: dict[Place, Today]
-) -> Iterable[Source]:
+    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: dict[Place, CurrentCitation]
+) -> Iterable[CitedSource]:
     grouped: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
     for number, claim in numbered:
         for one in _located(claim.citations):
@@ -282,10 +291,10 @@ def _sources(
         try:
             document = kb.document(document_id, version)
         except EvidenceError as error:
-            yield Source(title=document_id, href=href, first=first, today="GONE", lost=str(error))
+            yield CitedSource(title=document_id, href=href, first=first, today="GONE", lost=str(error))
             continue
         spans = _spans_of(cited)
-        yield Source(
+        yield CitedSource(
             title=title_of(document),
             href=href,
             first=first,
@@ -301,13 +310,13 @@ def title_of(document: Document) -> str:
     return document.title.value if document.title and document.title.value else document.document_id
 
 
-def worst(resolved: Iterable[Today]) -> str:
+def worst(resolved: Iterable[CurrentCitation]) -> str:
     """The name of the worst resolution; "" for none."""
     found = {one.resolution.value for one in resolved}
     return next((name for name in ("GONE", "CHANGED", "MOVED", "SAME") if name in found), "")
 
 
-def fallen(record: AuditRecord, kb: KnowledgeBase) -> bool:
+def is_outdated(record: AuditRecord, kb: KnowledgeBase) -> bool:
     """True if a citation of the shown answer is CHANGED or GONE today."""
     shown_claims = [claim for claim in record.claims if claim.shown]
     cited = [one for claim in shown_claims for one in _located(claim.citations)]
@@ -315,12 +324,12 @@ def fallen(record: AuditRecord, kb: KnowledgeBase) -> bool:
     return not abstained and worst(kb.audit.resolve(cited)) in ("GONE", "CHANGED")
 
 
-def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[Span]:
+def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[ClaimSpan]:
     """One span per location, with the numbers of all claims that cite it."""
     found: dict[tuple[int, int], dict[int, None]] = {}
     for number, one in cited:
         found.setdefault((one.start, one.end), {})[number] = None
-    return [Span(start=start, end=end, claims=tuple(numbers)) for (start, end), numbers in found.items()]
+    return [ClaimSpan(start=start, end=end, claims=tuple(numbers)) for (start, end), numbers in found.items()]
 
 
 def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
@@ -331,7 +340,7 @@ def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
     same = [one for one in citations if one.document_version == first.document_version]
     also = " ".join(f"{one.start}-{one.end}" for one in same[1:])
     place = (first.document_id, first.document_version, first.start, first.end)
-    return place_of(*place, also, answer=answer, claim=claim)
+    return view_address(*place, also, answer=answer, claim=claim)
 
 
 def _located(citations: Iterable[Citation]) -> list[Citation]:

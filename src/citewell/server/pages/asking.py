@@ -20,15 +20,15 @@ from citewell.core.access import Role
 from citewell.core.errors import CitewellError
 from citewell.core.records import AuditRecord
 from citewell.core.vocabulary import STATES
-from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit
-from citewell.server.pages.answers import fallen, shown
+from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Trouble, Visit
+from citewell.server.pages.answers import is_outdated, show_answer
 from citewell.server.pages.rendering import address
-from citewell.server.problems import Problem, absent, looking_up, problem_of
-from citewell.server.routes.asking import AskRequest, answered, running
+from citewell.server.problems import Problem, looking_up, not_found, problem_of
+from citewell.server.routes.asking import AskRequest, find_stream, run_answer
 from citewell.server.site import site
 from citewell.server.streams import Stream
 
-router = APIRouter(include_in_schema=False, route_class=Inside)
+router = APIRouter(include_in_schema=False, route_class=SignedInRoute)
 
 WORDS = {state.name: state.words for state in STATES.values()}
 """Labels for the script, which shows claims before the page has them."""
@@ -61,7 +61,7 @@ async def post_ask(
     asked = AskRequest(question=question, session_id=session_id, **given)
     try:
         here = site(posting.request)
-        answer = await answered(here, posting.caller, asked, identity.request_id(), posting.request)
+        answer = await run_answer(here, posting.caller, asked, identity.request_id(), posting.request)
     except CitewellError as error:
         told = problem_of(error).details  # messages about internal failures are withheld: they name paths
         problem = (told.title, told.hint)
@@ -80,7 +80,7 @@ def answer(reading: Reading, request_id: str) -> Response:
     return _page(
         reading,
         record.session_id,
-        answer=shown(record, reading.kb, said=reading.kb.said_of(request_id)),
+        answer=show_answer(record, reading.kb, said=reading.kb.said_of(request_id)),
         turns=_turns(reading, record.session_id, before=record.timestamp),
         document=filters.get("document_id") or "",
         since=filters.get("since") or "",
@@ -90,9 +90,9 @@ def answer(reading: Reading, request_id: str) -> Response:
 
 def _live(visit: Visit, request_id: str) -> Response:
     """The page of an answer in progress. Raises Problem 404 if there is none for this reader."""
-    found = running(site(visit.request), visit.caller, request_id)
+    found = find_stream(site(visit.request), visit.caller, request_id)
     if found is None:
-        raise absent()
+        raise not_found()
     if isinstance(found, Stream) and found.ended_at is not None:
         raise Problem(503, "this question could not be answered", hint="ask it again")
     return _page(visit, found.session_id, live=found, turns=_turns(visit, found.session_id))
@@ -117,7 +117,7 @@ def cancel(posting: Posting, request_id: str) -> Response:
     """Ends the request at its next stage; its outcome is sealed."""
     found = site(posting.request).streams.get(request_id, posting.caller)
     if found is None:
-        raise absent()
+        raise not_found()
     found.deadline.left.set()
     return RedirectResponse(f"/answers/{request_id}", status_code=303)
 
@@ -129,7 +129,7 @@ def history(reading: Reading, q: str = "", cursor: str = "") -> Response:
     records = [one for one in found.records if all(word in one.user_query.casefold() for word in words)]
     return reading.page(
         "history.html",
-        records=[(one, fallen(one, reading.kb)) for one in records],
+        records=[(one, is_outdated(one, reading.kb)) for one in records],
         q=q,
         following=address("/history", q=q, cursor=found.next) if found.next else "",
     )

@@ -19,7 +19,7 @@ from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
-from citewell.core.vocabulary import bars, maker_words, named, state_of
+from citewell.core.vocabulary import bars, display_state, maker_words, readable_name
 from citewell.evaluation import charts, drift
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
@@ -27,13 +27,13 @@ from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
-from citewell.server.pages.access import Inside, Posting, Reading, Trouble, Visit, trouble_of
+from citewell.server.pages.access import Posting, Reading, SignedInRoute, Trouble, Visit, trouble_of
 from citewell.server.pages.answers import passages_read
 from citewell.server.pages.rendering import address
 from citewell.server.problems import looking_up
 from citewell.server.site import site
 
-router = APIRouter(include_in_schema=False, route_class=Inside)
+router = APIRouter(include_in_schema=False, route_class=SignedInRoute)
 
 FILTERS = tuple(name for name in AuditQuery.__struct_fields__ if name not in ("limit", "cursor"))
 COUNTED = {name: {"status": "verdicts", "confidence": "confidence"}.get(name, f"{name}s") for name in OF}
@@ -153,7 +153,7 @@ def _record(
         trace=trace,
         steps=steps,
         whole=max([one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)]),
-        claims=[(number, claim, state_of(claim)) for number, claim in enumerate(one.claims, 1)],
+        claims=[(number, claim, display_state(claim)) for number, claim in enumerate(one.claims, 1)],
         bars=bars(one.confidence_report),
         prompts=prompts_behind(own),
         makers=[
@@ -179,7 +179,7 @@ def _afterwards(visit: Visit, request_id: str) -> dict[str, Any]:
     return {"signals": item.signals, "review": item, "readers": readers, "may_audit": True}
 
 
-class Step(NamedTuple):
+class StageStep(NamedTuple):
     """A stage in the waterfall; times in milliseconds, ``start`` from the start of the request."""
 
     name: str
@@ -188,7 +188,7 @@ class Step(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[Step]:
+def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[StageStep]:
     """The stages in the order they ran; times are from the record, order and notes from the trace."""
     said: dict[str, list[str]] = {}
     for stage in stages:
@@ -197,7 +197,7 @@ def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[Step]:
     steps, at = [], 0.0
     for name in dict.fromkeys([*names, *one.latency_ms]):
         if name != "total":
-            steps.append(Step(name, at, one.latency_ms[name], tuple(said.get(name, ()))))
+            steps.append(StageStep(name, at, one.latency_ms[name], tuple(said.get(name, ()))))
             at += one.latency_ms[name]
     return steps
 
@@ -209,7 +209,7 @@ def _query(kb: KnowledgeBase, asked: dict[str, str]) -> AuditQuery:
 
 
 def _tally(one: AuditRecord) -> dict[str, int]:
-    return Counter(state_of(claim).name for claim in one.claims)
+    return Counter(display_state(claim).name for claim in one.claims)
 
 
 def _chart(counts: Counts) -> object:
@@ -217,12 +217,12 @@ def _chart(counts: Counts) -> object:
     if len(counts.stretches) < 2:
         return None
     kinds = [share.value for share in counts.shares]
-    words = [named(kind) for kind in kinds]
+    words = [readable_name(kind) for kind in kinds]
     shares = []
     for stretch in counts.stretches:
         label = stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10]
         numbers = {share.value: share.n for share in stretch.shares}
-        shares.append(charts.Share(label=label, counts=tuple(numbers.get(kind, 0) for kind in kinds)))
+        shares.append(charts.ChartShare(label=label, counts=tuple(numbers.get(kind, 0) for kind in kinds)))
     return charts.shares(f"Records by {counts.by}", words, shares)
 
 
@@ -249,24 +249,24 @@ def health(reading: Reading, since: str = "90d", by: str = "week") -> Response:
     )
 
 
-def _drawn(points: Sequence[drift.Point]) -> list[Markup]:
+def _drawn(points: Sequence[drift.DriftPoint]) -> list[Markup]:
     taken = {point.measure for point in points}
     made = []
     for title, names in TRENDS.items():
-        series = {named(name): _series(points, name) for name in names if name in taken}
+        series = {readable_name(name): _series(points, name) for name in names if name in taken}
         made.append(charts.line(title, series or {title: []}, unit="s" if names[0] == SECONDS else ""))
     return made
 
 
-def _series(points: Sequence[drift.Point], measure: str) -> list[charts.Point]:
+def _series(points: Sequence[drift.DriftPoint], measure: str) -> list[charts.ChartPoint]:
     """A point for each period in ``points``, without a value where ``measure`` has none."""
     taken = {one.period: one for one in points if one.measure == measure}
     scale = 0.001 if measure == SECONDS else 1.0
     series = []
     for period in sorted({point.period for point in points}):
         if (one := taken.get(period)) is None:
-            series.append(charts.Point(label=period, value=None))
+            series.append(charts.ChartPoint(label=period, value=None))
         else:
             low, high = (None if end is None else end * scale for end in (one.low, one.high))
-            series.append(charts.Point(period, one.value * scale, low, high, one.n))
+            series.append(charts.ChartPoint(period, one.value * scale, low, high, one.n))
     return series

@@ -20,15 +20,15 @@ from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import FileOutcome
 from citewell.knowledge.revisiting.rechecking import Notice
 from citewell.server.files import upload
-from citewell.server.pages.access import Field, Inside, Posting, Reading, Visit
+from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Visit
 from citewell.server.pages.answers import title_of, worst
-from citewell.server.pages.marking import Span, blocks, section_at, window
+from citewell.server.pages.marking import ClaimSpan, blocks, section_at, window
 from citewell.server.pages.papers import paper_of
-from citewell.server.pages.rendering import address, place_of, view_of
-from citewell.server.problems import absent, looking_up
+from citewell.server.pages.rendering import address, view_address, view_of
+from citewell.server.problems import looking_up, not_found
 from citewell.server.site import site
 
-router = APIRouter(include_in_schema=False, route_class=Inside)
+router = APIRouter(include_in_schema=False, route_class=SignedInRoute)
 
 SHOWN = 50
 """Documents per page of the list."""
@@ -64,7 +64,7 @@ def _about(
     """The page of one document; ``outcomes`` of a new version, ``notices`` of a recall."""
     entry = _entry(reading, id)
     if entry is None:
-        raise absent()
+        raise not_found()
     versions = [_version(reading, id, version) for version in reversed(reading.kb.versions(id))]
     with looking_up():
         document = reading.kb.document(id)
@@ -113,7 +113,7 @@ class Quoted(NamedTuple):
     failed: int
 
 
-class Cited(NamedTuple):
+class CitationCounts(NamedTuple):
     """``n`` citations in ``answers``; ``shares`` counts them by status, ``failed`` those that failed (not
     UNCHECKED); ``quotes`` most cited first."""
 
@@ -124,7 +124,7 @@ class Cited(NamedTuple):
     quotes: list[Quoted]
 
 
-def _cited(document_id: str, records: Sequence[AuditRecord]) -> Cited:
+def _cited(document_id: str, records: Sequence[AuditRecord]) -> CitationCounts:
     """What was cited from one document, and how often that failed, counted in citations, not answers. A
     citation not located in its source counts but is not quoted, as the document never contained its text.
     ``records`` newest first."""
@@ -142,7 +142,7 @@ def _cited(document_id: str, records: Sequence[AuditRecord]) -> Cited:
         Quoted(text, view_of(found[0][0]), len(found), sum(status in FAILED for _, status in found))
         for text, found in quoted.items()
     ]
-    return Cited(
+    return CitationCounts(
         answers=len(records),
         n=shares.total(),
         failed=sum(shares[status] for status in FAILED),
@@ -225,7 +225,7 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
     posting.need(Role.CURATOR)
     entry = await run_in_threadpool(_entry, posting, id)
     if entry is None:
-        raise absent()
+        raise not_found()
     take = partial(
         upload, posting.kb, file.file, file.filename or "", document_id=id, acl=entry.acl, tags=entry.tags
     )
@@ -300,7 +300,7 @@ def _fits(entry: CatalogueEntry, q: str, state: str) -> bool:
     return all(word in words for word in q.lower().split()) and state in ("", entry.state)
 
 
-def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
+def _spans(document: Document, start: int, end: int, also: str) -> list[ClaimSpan]:
     """The spans to mark; ``also`` lists further ones, as ``12-15 40-42``. Invalid spans are ignored."""
     asked = [(start, end)]
     for word in also.split()[:50]:
@@ -308,7 +308,7 @@ def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
         if first.isdecimal() and last.isdecimal():
             asked.append((int(first), int(last)))
     length = len(document.text)
-    return [Span(start=a, end=b) for a, b in asked if 0 <= a < b <= length]
+    return [ClaimSpan(start=a, end=b) for a, b in asked if 0 <= a < b <= length]
 
 
 def _step(document: Document, edge: int, direction: int) -> str:
@@ -321,7 +321,7 @@ def _step(document: Document, edge: int, direction: int) -> str:
     return address("/documents/view", id=document.document_id, version=document.version, at=at)
 
 
-class Since(NamedTuple):
+class NewestVersion(NamedTuple):
     """The resolution of the marked spans in the newest version, the worst of several; ``quote`` identifies
     that span if there are others."""
 
@@ -331,7 +331,7 @@ class Since(NamedTuple):
     quote: str
 
 
-def _today(visit: Visit, document: Document, spans: list[Span]) -> Since | None:
+def _today(visit: Visit, document: Document, spans: list[ClaimSpan]) -> NewestVersion | None:
     asked = [
         Citation(
             chunk_id="",
@@ -351,5 +351,5 @@ def _today(visit: Visit, document: Document, spans: list[Span]) -> Since | None:
     if found is None:
         return None
     moved = found.start >= 0 and found.version != document.version
-    href = place_of(found.document_id, found.version, found.start, found.end) if moved else ""
-    return Since(name, found.text or found.reason, href, found.quote if len(spans) > 1 else "")
+    href = view_address(found.document_id, found.version, found.start, found.end) if moved else ""
+    return NewestVersion(name, found.text or found.reason, href, found.quote if len(spans) > 1 else "")

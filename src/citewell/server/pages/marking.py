@@ -20,7 +20,7 @@ WINDOW = 12_000
 """Characters of an unpaged document shown at a time."""
 
 
-class Span(Record, frozen=True, kw_only=True):
+class ClaimSpan(Record, frozen=True, kw_only=True):
     """``claims`` are the numbers, from 1, of the claims that cite ``[start, end)``."""
 
     start: int
@@ -28,7 +28,7 @@ class Span(Record, frozen=True, kw_only=True):
     claims: tuple[int, ...] = ()
 
 
-class Piece(Record, frozen=True, kw_only=True):
+class MarkedPiece(Record, frozen=True, kw_only=True):
     """``marked`` if a span covers it; ``first``: the claims whose first marked text this is; ``here``: it is
     the first marked text of all."""
 
@@ -39,10 +39,10 @@ class Piece(Record, frozen=True, kw_only=True):
     here: bool = False
 
 
-class Line(Record, frozen=True, kw_only=True):
+class MarkedLine(Record, frozen=True, kw_only=True):
     """A line at ``[start, end)``: a paragraph or sentence has one cell, a table row its label and values."""
 
-    cells: tuple[tuple[Piece, ...], ...]
+    cells: tuple[tuple[MarkedPiece, ...], ...]
     start: int
     end: int
 
@@ -52,20 +52,20 @@ class Block(Record, frozen=True, kw_only=True):
     column ``heads``, as far as known."""
 
     kind: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[MarkedLine, ...] = ()
     caption: str = ""
     heads: tuple[str, ...] = ()
 
 
 def blocks(
-    document: Document, start: int, end: int, spans: Sequence[Span] = (), *, sentences: bool = False
+    document: Document, start: int, end: int, spans: Sequence[ClaimSpan] = (), *, sentences: bool = False
 ) -> list[Block]:
     """``document.text[start:end]`` as blocks; with ``sentences``, each paragraph has one line per
     sentence."""
     marker = _Marker(document.text, spans)
     headings = {section.start for section in document.sections}
     rows = {row.start: (table, row) for table in document.tables for row in table.rows}
-    made: list[tuple[str, int, Line]] = []
+    made: list[tuple[str, int, MarkedLine]] = []
     for at, stop in _lines(document.text, start, end):
         kind = "heading" if at in headings else "table" if "\t" in document.text[at:stop] else "text"
         made.append((kind, at, marker.line(at, stop, cells=kind == "table")))
@@ -90,7 +90,7 @@ def _by_sentence(block: Block, text: str, marker: _Marker) -> Block:
     return Block(kind="text", lines=lines)
 
 
-def excerpts(document: Document, spans: Sequence[Span]) -> list[Block]:
+def excerpts(document: Document, spans: Sequence[ClaimSpan]) -> list[Block]:
     """The lines containing ``spans``, long ones cut around them, with gaps between distant ones."""
     found: list[Block] = []
     last = -1
@@ -121,36 +121,38 @@ def section_at(document: Document, at: int) -> tuple[str, ...]:
 
 
 class _Marker:
-    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+    def __init__(self, text: str, spans: Sequence[ClaimSpan]) -> None:
         self._text = text
         self._spans = [span for span in spans if 0 <= span.start < span.end]
         self._seen: set[int] = set()
         self._marked = False
 
-    def line(self, start: int, end: int, *, cells: bool) -> Line:
+    def line(self, start: int, end: int, *, cells: bool) -> MarkedLine:
         borders = [start]
         if cells:
             borders += [at + 1 for at in range(start, end) if self._text[at] == "\t"]
         stops = [at - 1 for at in borders[1:]] + [end]
         cut = tuple(self._pieces(*ends) for ends in zip(borders, stops, strict=True))
-        return Line(cells=cut, start=start, end=end)
+        return MarkedLine(cells=cut, start=start, end=end)
 
-    def _pieces(self, start: int, end: int) -> tuple[Piece, ...]:
+    def _pieces(self, start: int, end: int) -> tuple[MarkedPiece, ...]:
         near = [span for span in self._spans if span.start < end and span.end > start]
         cuts = sorted({start, end, *(min(max(at, start), end) for s in near for at in (s.start, s.end))})
         return tuple(self._piece(a, b, near) for a, b in pairwise(cuts))
 
-    def _piece(self, start: int, end: int, near: Iterable[Span]) -> Piece:
+    def _piece(self, start: int, end: int, near: Iterable[ClaimSpan]) -> MarkedPiece:
         over = [span for span in near if span.start <= start and span.end >= end]
         claims = tuple(sorted({number for span in over for number in span.claims}))
         first = tuple(number for number in claims if number not in self._seen)
         self._seen.update(first)
         here = bool(over) and not self._marked
         self._marked = self._marked or here
-        return Piece(text=self._text[start:end], marked=bool(over), claims=claims, first=first, here=here)
+        return MarkedPiece(
+            text=self._text[start:end], marked=bool(over), claims=claims, first=first, here=here
+        )
 
 
-def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
+def _tables(rows: Sequence[tuple[int, MarkedLine]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
     """Consecutive rows as blocks, one per table of the document."""
     found: list[Block] = []
     for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
@@ -167,7 +169,7 @@ def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]
     return found
 
 
-def _words(line: Line) -> tuple[str, ...]:
+def _words(line: MarkedLine) -> tuple[str, ...]:
     return tuple("".join(piece.text for piece in cell) for cell in line.cells)
 
 
@@ -188,7 +190,7 @@ def _lines(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
         at = stop + 1
 
 
-def _around(text: str, span: Span) -> tuple[int, int]:
+def _around(text: str, span: ClaimSpan) -> tuple[int, int]:
     """The range of a span's lines; a long line is cut at a space within ``AROUND`` characters of the span."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)

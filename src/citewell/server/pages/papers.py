@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from citewell.core.records import Document, Page
 from citewell.documents.detect import PAGED
-from citewell.server.pages.marking import Span
+from citewell.server.pages.marking import ClaimSpan
 from citewell.server.pages.rendering import address
 
 MOST = 6
@@ -37,7 +37,7 @@ class Paper(NamedTuple):
     rectangles: tuple[Rectangle, ...]
 
 
-def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Paper | None:
+def paper_of(document: Document, page: Page | None, spans: Sequence[ClaimSpan]) -> Paper | None:
     """The page with its rectangles; None if it cannot be drawn."""
     if page is None or document.media_type not in PAGED:
         return None
@@ -46,13 +46,13 @@ def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Pa
     return Paper(page.number, page.width, page.height, image, _rectangles(document, page, spans))
 
 
-def papers_of(document: Document, spans: Sequence[Span]) -> list[Paper]:
+def papers_of(document: Document, spans: Sequence[ClaimSpan]) -> list[Paper]:
     """The first pages that contain a span, in order."""
     held = [page for page in document.pages if any(s.start < page.end and page.start < s.end for s in spans)]
     return [paper for page in held[:MOST] if (paper := paper_of(document, page, spans)) is not None]
 
 
-def _rectangles(document: Document, page: Page, spans: Sequence[Span]) -> tuple[Rectangle, ...]:
+def _rectangles(document: Document, page: Page, spans: Sequence[ClaimSpan]) -> tuple[Rectangle, ...]:
     """A rectangle for each printed line or table cell that a span overlaps. In prose it covers the words,
     assuming characters of equal width. A table row known only as a line is covered whole, as its columns
     could be anywhere."""

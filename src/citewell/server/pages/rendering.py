@@ -25,16 +25,16 @@ from citewell.core.vocabulary import (
     PROOFS,
     RESOLUTIONS,
     STATES,
-    earned,
+    display_state,
+    is_fully_supported,
     maker_words,
-    named,
     ocr_of,
-    state_of,
+    readable_name,
     state_of_verdict,
 )
 from citewell.evaluation import charts
-from citewell.server.identity import csrf_token, known
-from citewell.server.problems import Details, Problem, absent
+from citewell.server.identity import csrf_token, identify
+from citewell.server.problems import Details, Problem, not_found
 
 router = APIRouter(include_in_schema=False)
 
@@ -57,7 +57,7 @@ def page(
 ) -> Response:
     """A rendered page; without a ``caller`` there are no tabs."""
     path = request.url.path
-    keyed = caller is not None and known(request).credential != "owner"
+    keyed = caller is not None and identify(request).credential != "owner"
     text = (
         templates()
         .get_template(template)
@@ -80,7 +80,7 @@ def page(
 def error_page(request: Request, problem: Details) -> Response:
     """A problem as a page."""
     try:
-        caller: Caller | None = known(request).caller
+        caller: Caller | None = identify(request).caller
     except Problem:
         caller = None
     return page(request, "error.html", status=problem.status, caller=caller, error=problem)
@@ -91,7 +91,7 @@ def static_file(name: str) -> Response:
     """Cached for ever, as its URL changes with its content."""
     content = _files().get(name)
     if content is None:
-        raise absent()
+        raise not_found()
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return Response(content, media_type=MEDIA[Path(name).suffix], headers=headers)
 
@@ -102,7 +102,7 @@ def address(path: str, /, **query: object) -> str:
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
-def place_of(
+def view_address(
     document_id: str, version: str, start: int, end: int, also: str = "", *, answer: str = "", claim: int = 0
 ) -> str:
     """The URL of a document at a span; ``also`` lists further spans, as ``12-15 40-42``; ``answer`` and
@@ -116,7 +116,7 @@ def view_of(citation: Citation, answer: str = "") -> str:
     if citation.start < 0:
         return ""
     place = (citation.document_id, citation.document_version, citation.start, citation.end)
-    return place_of(*place, answer=answer)
+    return view_address(*place, answer=answer)
 
 
 @cache
@@ -134,16 +134,16 @@ def templates() -> Environment:
         "decisions": DECISIONS,
         "resolutions": RESOLUTIONS,
         "proofs": PROOFS,
-        "state_of": state_of,
+        "display_state": display_state,
         "state_of_verdict": state_of_verdict,
         "ocr_of": ocr_of,
         "read_by_ocr": read_by_ocr,
-        "earned": earned,
-        "named": named,
+        "is_fully_supported": is_fully_supported,
+        "readable_name": readable_name,
         "address": address,
         "view_of": view_of,
     }
-    filters = (_short, _shorten, _share, _when, _size, _ms, named, maker_words)
+    filters = (_short, _shorten, _share, _when, _size, _ms, readable_name, maker_words)
     environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
     return environment
 

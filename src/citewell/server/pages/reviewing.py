@@ -15,13 +15,13 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import CaseSpan
 from citewell.evaluation import sampling
 from citewell.knowledge.reviewing import MOST
-from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit, trouble_of
-from citewell.server.pages.answers import passages_read, shown
+from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Trouble, Visit, trouble_of
+from citewell.server.pages.answers import passages_read, show_answer
 from citewell.server.pages.rendering import REVIEWING, address
 from citewell.server.problems import looking_up
 from citewell.server.site import site
 
-router = APIRouter(include_in_schema=False, route_class=Inside)
+router = APIRouter(include_in_schema=False, route_class=SignedInRoute)
 
 BY = {"cause": "What happened", "document": "Document"}
 STATES = ("open", "accepted", "dismissed", "all")
@@ -174,7 +174,7 @@ def _one(
         waiting=len(waiting),
         before=waiting[at - 1] if at > 0 else "",
         after=waiting[at + 1] if 0 <= at + 1 < len(waiting) else "",
-        answer=shown(found.record, visit.kb),
+        answer=show_answer(found.record, visit.kb),
         offered=passages_read(found.record, visit.kb, sentences=True),
         may_read=visit.kb.visibility.record(found.record),
         spans=spans or (found.case.spans if found.case else ()),

@@ -8,17 +8,17 @@ import msgspec
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from citewell.audit.receipts import Receipt, written
+from citewell.audit.receipts import Receipt, receipt_bytes
 from citewell.core.access import Caller
 from citewell.core.records import Answer, Record, Trace
 from citewell.knowledge.feedback import Feedback
 from citewell.server.identity import require
 from citewell.server.keys import Scope
-from citewell.server.problems import absent, looking_up
+from citewell.server.problems import looking_up, not_found
 from citewell.server.shapes import JSON, body_of, described, query_of, reply
-from citewell.server.site import Attended, Here
+from citewell.server.site import DeadlineRoute, Here
 
-router = APIRouter(prefix="/v1", tags=["answers"], route_class=Attended)
+router = APIRouter(prefix="/v1", tags=["answers"], route_class=DeadlineRoute)
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 
@@ -50,7 +50,7 @@ def receipt(
             request_id, with_user=options.with_user, hashes_only=options.hashes_only, reader=caller.user
         )
     name = f'attachment; filename="{made.answer["request_id"]}.receipt.json"'
-    return Response(written(made), media_type=JSON, headers={"Content-Disposition": name})
+    return Response(receipt_bytes(made), media_type=JSON, headers={"Content-Disposition": name})
 
 
 class Traces(Record, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ def traces(session_id: str, caller: Reader, here: Here) -> Response:
     """Oldest first. A session of somebody else is one that is not there."""
     found = here.kb_for(caller).trace(session_id)
     if not found:
-        raise absent()
+        raise not_found()
     return reply(Traces(traces=tuple(found)))
 
 

@@ -21,7 +21,7 @@ from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.records import Answer, Claim, Record
-from citewell.knowledge.traces import Relayed
+from citewell.knowledge.traces import RelayedEvent
 from citewell.questions.parsing import MAX_QUESTION
 from citewell.server.identity import require
 from citewell.server.keys import Scope
@@ -29,12 +29,12 @@ from citewell.server.limits import Busy, Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Problem, looking_up, problem_of
 from citewell.server.shapes import JSON, body_of, decoded, described, query_of, reply
-from citewell.server.site import Attended, Here, Site, overdue
+from citewell.server.site import DeadlineRoute, Here, Site, overdue
 from citewell.server.streams import RemoteStream, Stream
 from citewell.server.telemetry import Carrier
 from citewell.verification.checking.grounding import GroundingReport
 
-router = APIRouter(prefix="/v1", tags=["answers"], route_class=Attended)
+router = APIRouter(prefix="/v1", tags=["answers"], route_class=DeadlineRoute)
 
 EVENTS = "text/event-stream"
 LINES = "application/x-ndjson"
@@ -74,7 +74,7 @@ class AskRequest(Options, frozen=True, kw_only=True):
         return given
 
 
-async def answered(
+async def run_answer(
     here: Site, caller: Caller, asked: AskRequest, request_id: str, request: Request
 ) -> Answer:
     """The answer. If the client of ``request`` hangs up, answering ends at its next stage or model run.
@@ -149,7 +149,7 @@ async def ask(
     if asked.stream or EVENTS in request.headers.get("accept", ""):
         return _following(await streamed(here, caller, asked, request.headers))
     request_id = identity.request_id()
-    return reply(await answered(here, caller, asked, request_id, request), headers={ID: request_id})
+    return reply(await run_answer(here, caller, asked, request_id, request), headers={ID: request_id})
 
 
 class After(Record, frozen=True, kw_only=True):
@@ -173,20 +173,20 @@ async def events(
 
 
 async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> Response:
-    found = await run_in_threadpool(running, here, caller, request_id)
+    found = await run_in_threadpool(find_stream, here, caller, request_id)
     if found is not None:
         return _following(found, after)
     replayed = await run_in_threadpool(_replayed, here, caller, request_id)
 
     async def again() -> AsyncIterator[bytes]:
         for number, event in enumerate(replayed, 1):
-            relayed = Relayed(number=number, kind=event.kind.value, data=msgspec.json.encode(event))
+            relayed = RelayedEvent(number=number, kind=event.kind.value, data=msgspec.json.encode(event))
             yield _line(relayed, request_id, "r")
 
     return _event_stream(again(), request_id)
 
 
-def running(here: Site, caller: Caller, request_id: str) -> Stream | RemoteStream | None:
+def find_stream(here: Site, caller: Caller, request_id: str) -> Stream | RemoteStream | None:
     """The stream of a question, running or just ended, if ``caller`` may follow it; waits for the
     database."""
     if _closed(here, caller, request_id):
@@ -233,7 +233,7 @@ def _event_stream(lines: AsyncIterator[bytes], request_id: str) -> StreamingResp
     return StreamingResponse(lines, headers=headers, media_type=EVENTS)
 
 
-def _line(event: Relayed, request_id: str, mark: str = "") -> bytes:
+def _line(event: RelayedEvent, request_id: str, mark: str = "") -> bytes:
     # JSON has no raw line breaks, so one data line holds it.
     head = f"event: {event.kind}\nid: {request_id}:{event.number}{mark}\ndata: "
     return head.encode() + event.data + b"\n\n"

@@ -22,9 +22,9 @@ from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import looking_up
 from citewell.server.shapes import described, query_of, reply
-from citewell.server.site import Attended, Here
+from citewell.server.site import DeadlineRoute, Here
 
-router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=Attended)
+router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DeadlineRoute)
 
 Auditor = Annotated[Caller, Depends(require(scope=Scope.AUDIT))]
 """Open to every role: the core shows askers their own records, and auditors other people's too."""

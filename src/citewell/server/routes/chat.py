@@ -28,12 +28,12 @@ from citewell.server.escaping import ACTIVE, harmless, harmless_line
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
-from citewell.server.routes.asking import EVENTS, AskRequest, Options, answered, streamed
+from citewell.server.routes.asking import EVENTS, AskRequest, Options, run_answer, streamed
 from citewell.server.shapes import body_of, described, reply
-from citewell.server.site import Attended, Here, Site
+from citewell.server.site import DeadlineRoute, Here, Site
 from citewell.server.streams import ERROR, Stream
 
-router = APIRouter(prefix="/v1", tags=["chat"], route_class=Attended)
+router = APIRouter(prefix="/v1", tags=["chat"], route_class=DeadlineRoute)
 
 PLAIN, CITED = "citewell", "citewell-cited"
 MODELS = (PLAIN, CITED)
@@ -112,7 +112,7 @@ async def completions(
         stream = await streamed(here, caller, question, request.headers)
         lines = _lines(stream, asked.model, base_url)
         return StreamingResponse(lines, media_type=EVENTS, headers={"X-Accel-Buffering": "no"})
-    answer = await answered(here, caller, question, identity.request_id(), request)
+    answer = await run_answer(here, caller, question, identity.request_id(), request)
     return reply(completion(answer, asked.model, base_url))
 
 
@@ -166,7 +166,7 @@ def session_of(asked: ChatRequest, user: str, known: Known) -> str:
 
 def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
     """The whole answer as one completion."""
-    text, annotations = said(answer, model, base_url)
+    text, annotations = chat_text(answer, model, base_url)
     message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
     return ChatCompletion(
         id=answer.request_id,
@@ -174,7 +174,7 @@ def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
         created=int(time.time()),
         model=model,
         choices=[{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        citewell=about(answer),
+        citewell=answer_details(answer),
     )
 
 
@@ -191,9 +191,9 @@ def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> di
     }
 
 
-def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
+def answer_chunks(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
     """The sealed answer as chunks: each claim's text with its annotations, then the closing chunk."""
-    text, annotations = said(answer, model, base_url)
+    text, annotations = chat_text(answer, model, base_url)
     place = 0
     for end in sorted({*(note["url_citation"]["end_index"] for note in annotations), len(text)}):
         delta: dict[str, Any] = {"content": text[place:end]}
@@ -203,10 +203,10 @@ def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]
         if delta["content"] or own:
             yield chunk(answer.request_id, model, delta)
         place = end
-    yield chunk(answer.request_id, model, {}, finish_reason="stop", citewell=about(answer))
+    yield chunk(answer.request_id, model, {}, finish_reason="stop", citewell=answer_details(answer))
 
 
-def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
+def chat_text(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
     """(the text as a chat shows it, an annotation for each citation shown)."""
     cited = sorted(
         (
@@ -261,7 +261,7 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
     ]
 
 
-def about(answer: Answer) -> dict[str, Any]:
+def answer_details(answer: Answer) -> dict[str, Any]:
     """The answer without passages and trace, which have their own routes."""
     left_out = {"passages", "trace"}
     return {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in left_out}
@@ -325,7 +325,7 @@ async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[byt
     finally:
         stream.deadline.left.set()  # the protocol cannot resume a stream
     if stream.answer is not None:
-        for piece in pieces(stream.answer, model, base_url):
+        for piece in answer_chunks(stream.answer, model, base_url):
             yield _line(piece)
     yield b"data: [DONE]\n\n"
 

@@ -23,11 +23,11 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import upload
 from citewell.server.identity import require
 from citewell.server.keys import Scope
-from citewell.server.problems import Problem, absent, looking_up
+from citewell.server.problems import Problem, looking_up, not_found
 from citewell.server.shapes import body_of, described, query_of, reply
-from citewell.server.site import Attended, Here
+from citewell.server.site import DeadlineRoute, Here
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"], route_class=Attended)
+router = APIRouter(prefix="/v1/documents", tags=["documents"], route_class=DeadlineRoute)
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 Curator = Annotated[Caller, Depends(require(Role.CURATOR, scope=Scope.INGEST))]
@@ -49,7 +49,9 @@ class Catalogue(Record, frozen=True, kw_only=True):
 def documents(caller: Reader, here: Here, asked: ListQuery = query_of(ListQuery)) -> Response:
     """By id."""
     behind = [entry for entry in here.kb_for(caller).documents() if entry.document_id > asked.after]
-    page = tuple(msgspec.structs.replace(entry, uri=told_place(entry.uri)) for entry in behind[: asked.limit])
+    page = tuple(
+        msgspec.structs.replace(entry, uri=public_source(entry.uri)) for entry in behind[: asked.limit]
+    )
     more = page[-1].document_id if len(behind) > len(page) else ""
     return reply(Catalogue(documents=page, next=more))
 
@@ -72,7 +74,7 @@ def show(caller: Reader, here: Here, asked: OneQuery = query_of(OneQuery)) -> Re
     """All but its text."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     own = {name: getattr(found, name) for name, _ in _TOLD}
-    return reply(About(length=len(found.text), **own | {"uri": told_place(found.uri)}))
+    return reply(About(length=len(found.text), **own | {"uri": public_source(found.uri)}))
 
 
 class Versions(Record, frozen=True, kw_only=True):
@@ -144,7 +146,7 @@ def page(caller: Reader, here: Here, asked: PageQuery = query_of(PageQuery)) -> 
     found = _version(here.kb_for(caller), asked.id, asked.version)
     one = next((page for page in found.pages if page.number == asked.number), None)
     if one is None:
-        raise absent()
+        raise not_found()
     end = asked.end or 2**62
     boxes = tuple(
         box for box in found.boxes if box.page == one.number and box.start < end and box.end > asked.start
@@ -208,11 +210,11 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
-    files = tuple(msgspec.structs.replace(one, path=told_place(one.path)) for one in report.files)
+    files = tuple(msgspec.structs.replace(one, path=public_source(one.path)) for one in report.files)
     return reply(msgspec.structs.replace(report, files=files))
 
 
-def told_place(uri: str) -> str:
+def public_source(uri: str) -> str:
     """A document's origin without private details: of a file only its name, as its folders are the
     server's."""
     return uri if urlsplit(uri).scheme in ("http", "https") else uri.rstrip("/").rpartition("/")[2]
@@ -245,12 +247,12 @@ def _versions(kb: KnowledgeBase, document_id: str) -> list[str]:
     with looking_up():
         found = kb.versions(document_id)
     if not found:
-        raise absent()
+        raise not_found()
     return found
 
 
 def _version(kb: KnowledgeBase, document_id: str, version: str) -> Document:
     """A version. Raises 404 before opening it, so that later errors reveal nothing about access."""
     if version not in {"", *_versions(kb, document_id)}:
-        raise absent()
+        raise not_found()
     return kb.document(document_id, version)

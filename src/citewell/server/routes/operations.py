@@ -7,13 +7,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from citewell.core.access import Role
-from citewell.server.identity import known, require
+from citewell.server.identity import identify, require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, forbidden
 from citewell.server.shapes import described
-from citewell.server.site import Attended, Here
+from citewell.server.site import DeadlineRoute, Here
 
-router = APIRouter(tags=["operations"], route_class=Attended)
+router = APIRouter(tags=["operations"], route_class=DeadlineRoute)
 
 
 @router.get("/healthz")
@@ -37,7 +37,7 @@ def may_scrape(request: Request) -> None:
     """Metrics cover the whole home, including what the caller may not see, so they require an admin, or an
     auditor's key with the scope ``metrics``."""
     caller = require(Role.AUDITOR, scope=Scope.METRICS)(request)
-    if not caller.unrestricted and Scope.METRICS not in known(request).scopes:
+    if not caller.unrestricted and Scope.METRICS not in identify(request).scopes:
         raise forbidden("you need a key with the scope metrics, or the role admin")
 
 

@@ -21,19 +21,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from citewell.core import identity
-from citewell.core.addresses import named
+from citewell.core.addresses import redact_address
 from citewell.core.config import Proxy
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Status
 from citewell.knowledge import external
-from citewell.knowledge.external import Outcome
+from citewell.knowledge.external import ExternalOutcome
 from citewell.server.limits import Busy
 from citewell.server.logs import log
 from citewell.server.problems import Problem
 from citewell.server.protocols import DONE, MARK, Json, Protocol, line, protocol_of
 from citewell.server.site import Site
-from citewell.vendors.reading import Answered, answered
-from citewell.vendors.requests import NUMBERED, Sent, sent
+from citewell.vendors.reading import VendorAnswer, read_response
+from citewell.vendors.requests import NUMBERED, AnswerRequest, sent
 
 router = APIRouter(include_in_schema=False)
 
@@ -62,10 +62,12 @@ class _UnsealedError(Exception):
     """The record could not be written; the message is for the client."""
 
 
-def refuse(settings: Proxy) -> None:
+def validate_proxy(settings: Proxy) -> None:
     """Raises ConfigError for unusable settings."""
     if not settings.to.startswith(("https://", "http://")):
-        raise ConfigError(f"proxy.to = {named(settings.to)!r}", hint="use an address such as https://host/v1")
+        raise ConfigError(
+            f"proxy.to = {redact_address(settings.to)!r}", hint="use an address such as https://host/v1"
+        )
     if settings.unchecked == "withhold" and settings.policy != "withhold":
         hint = 'set proxy.policy = "withhold" too'
         raise ConfigError(f"the policy {settings.policy!r} withholds nothing", hint=hint)
@@ -79,7 +81,7 @@ class Upstream:
     """The API that requests are forwarded to, with its connections."""
 
     def __init__(self, settings: Proxy) -> None:
-        refuse(settings)
+        validate_proxy(settings)
         self.settings, self.pattern = settings, settings.sources or NUMBERED
         for name in ("httpx2", "httpx"):  # their messages contain URLs, which may contain keys
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -112,7 +114,8 @@ async def proxy(request: Request, path: str) -> Response:
         response = await upstream.send(request, path, body)
     except httpx2.HTTPError as error:
         late = isinstance(error, httpx2.TimeoutException)
-        message = f"{named(upstream.settings.to)} {'did not answer in time' if late else 'cannot be reached'}"
+        problem = "did not answer in time" if late else "cannot be reached"
+        message = f"{redact_address(upstream.settings.to)} {problem}"
         return _json(shape(f"{message} ({type(error).__name__})"), 504 if late else 502)
     headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
     if protocol is None or response.status_code != 200:
@@ -136,7 +139,7 @@ class Checking:
         self.settings, self.protocol, self.pattern = upstream.settings, protocol, upstream.pattern
         self.request_id = identity.request_id()
         self.record = f"{str(request.base_url).rstrip('/')}/answers/{self.request_id}"
-        self._body, self._request = body, Sent()
+        self._body, self._request = body, AnswerRequest()
         self._client = request.client.host if request.client else ""
 
     async def body(self, data: bytes, headers: dict[str, str]) -> Response:
@@ -206,7 +209,9 @@ class Checking:
         for event in self.protocol.closing(last, found, mark):
             yield line(event)
 
-    async def _settled(self, response: Json, broken: str = "") -> tuple[Answered, Outcome, Json, Json | None]:
+    async def _settled(
+        self, response: Json, broken: str = ""
+    ) -> tuple[VendorAnswer, ExternalOutcome, Json, Json | None]:
         """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises _UnsealedError: without
         a record, no answer is complete."""
         found, outcome = await self._checked(response, broken)
@@ -233,12 +238,12 @@ class Checking:
         except (TypeError, ValueError, KeyError, AttributeError, IndexError):
             return {}
 
-    async def _checked(self, response: Json, broken: str = "") -> tuple[Answered, Outcome]:
+    async def _checked(self, response: Json, broken: str = "") -> tuple[VendorAnswer, ExternalOutcome]:
         """Checks the answer; any failure becomes the reason why it is unchecked."""
-        found, limit = Answered(text=""), self.settings.check_s
+        found, limit = VendorAnswer(text=""), self.settings.check_s
         try:
             self._request = await run_in_threadpool(self._read)
-            found = answered(response, self.protocol.vendor, self._request)
+            found = read_response(response, self.protocol.vendor, self._request)
             if broken:
                 return found, external.unchecked(self.request_id, broken)
             checking = self.here.work.run(
@@ -256,16 +261,20 @@ class Checking:
             reason = f"the check failed ({type(error).__name__})"
         return found, external.unchecked(self.request_id, broken or reason)
 
-    def _read(self) -> Sent:
+    def _read(self) -> AnswerRequest:
         try:
             given = msgspec.json.decode(self._body)
         except msgspec.DecodeError:
-            return Sent()
-        return sent(given, self.pattern) if isinstance(given, dict) else Sent()
+            return AnswerRequest()
+        return sent(given, self.pattern) if isinstance(given, dict) else AnswerRequest()
 
-    def _put(self, found: Answered, outcome: Outcome, response: Json) -> None:
+    def _put(self, found: VendorAnswer, outcome: ExternalOutcome, response: Json) -> None:
         model = response.get("model") or response.get("modelVersion") or self._request.model
-        about = {"to": named(self.settings.to), "policy": self.settings.policy, "withheld": not outcome.shown}
+        about = {
+            "to": redact_address(self.settings.to),
+            "policy": self.settings.policy,
+            "withheld": not outcome.shown,
+        }
         parts = self.here.kb.parts
         external.seal(parts, found, outcome, user=self._request.user, model=f"proxy:{model}", about=about)
 
@@ -274,25 +283,25 @@ class Checking:
         try:
             self._request = self._read()
             response = self._joined(seen)
-            found = answered(response, self.protocol.vendor, self._request)
+            found = read_response(response, self.protocol.vendor, self._request)
             outcome = external.unchecked(self.request_id, "the client disconnected before the answer ended")
             self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
         except Exception as error:  # noqa: BLE001 - nobody is left to tell
             log.error("an answer whose client disconnected could not be sealed", exc_info=error)
 
-    def _withholds(self, found: Answered, outcome: Outcome) -> bool:
+    def _withholds(self, found: VendorAnswer, outcome: ExternalOutcome) -> bool:
         if self.settings.policy != "withhold" or found.calls_tools or outcome.status is Status.VERIFIED:
             return False
         return outcome.status is not Status.UNCHECKED or self.settings.unchecked == "withhold"
 
-    def _notice(self, outcome: Outcome) -> str:
+    def _notice(self, outcome: ExternalOutcome) -> str:
         bad = sum(claim.verdict.status is not Status.VERIFIED for claim in outcome.claims)
         why = (
             outcome.unchecked or f"{bad} of {len(outcome.claims)} statements are not supported by the sources"
         )
         return f"This answer was withheld: {why}. Record: {self.record}"
 
-    def _mark(self, outcome: Outcome) -> Json:
+    def _mark(self, outcome: ExternalOutcome) -> Json:
         """The check's result for the client; ``source`` is a source's id in its own request."""
         return {
             "record": self.record,

@@ -43,15 +43,15 @@ from citewell.questions.parsing import read_question
 from citewell.verification.checking.citations import Library, quoted_evidence
 from citewell.verification.checking.judging import (
     CITED_AFTERWARDS,
+    ClaimState,
     Judging,
-    Work,
-    by_overlap,
-    connected,
-    drafted_works,
-    key_of,
+    citation_key,
+    drafted_states,
     locate_words,
     passages_of,
     quoted_words,
+    rank_by_overlap,
+    split_connection,
     status_of,
 )
 from citewell.verification.evidence import ClaimEvidence
@@ -200,78 +200,78 @@ def _without(text: str, start: int, end: int) -> str:
     return text[:start].rstrip(" ") + (" " if rest.strip() else "") + text[end:].lstrip(" ")
 
 
-def offered(judging: Judging, works: Sequence[Work], *, mend: bool) -> list[Work]:
+def try_other_passages(judging: Judging, states: Sequence[ClaimState], *, mend: bool) -> list[ClaimState]:
     """Try claims that their own citations do not support on the other passages, one at a time."""
     offers: list[tuple[int, Passage]] = []
-    for index, work in enumerate(works):
-        if status_of(work) is Status.UNSUPPORTED and passages_of(work):
-            own = {passage.chunk.chunk_id for passage in passages_of(work)}
+    for index, state in enumerate(states):
+        if status_of(state) is Status.UNSUPPORTED and passages_of(state):
+            own = {passage.chunk.chunk_id for passage in passages_of(state)}
             others = [p for p in judging.library.usable if p.chunk.chunk_id not in own]
-            offers += [(index, p) for p in by_overlap(work.drafted.text, others)[:CITED_AFTERWARDS]]
+            offers += [(index, p) for p in rank_by_overlap(state.drafted.text, others)[:CITED_AFTERWARDS]]
     verdicts = judging.verifier.verify_many(
-        [judging.of(works[index], (passage,)) for index, passage in offers]
+        [judging.evidence_for(states[index], (passage,)) for index, passage in offers]
     )
-    result = list(works)
+    result = list(states)
     for (index, passage), verdict in zip(offers, verdicts, strict=True):
-        work = result[index]
+        state = result[index]
         if (
             verdict.status is not Status.VERIFIED
-            or status_of(work) is not Status.UNSUPPORTED
-            or work.verdict is None
+            or status_of(state) is not Status.UNSUPPORTED
+            or state.verdict is None
         ):
             continue
-        name, cited_name = passage.chunk.document_id, passages_of(work)[0].chunk.document_id
+        name, cited_name = passage.chunk.document_id, passages_of(state)[0].chunk.document_id
         if mend:
             judging.notes.append(
-                f"the draft cited {cited_name}, but {name} supports it: \u201c{work.drafted.text[:60]}\u201d"
+                f"the draft cited {cited_name}, but {name} supports it: \u201c{state.drafted.text[:60]}\u201d"
             )
             result[index] = msgspec.structs.replace(
-                work, cited=(judging.bound(work, passage),), verdict=verdict, mode="post-hoc"
+                state, cited=(judging.bind_passage(state, passage),), verdict=verdict, mode="post-hoc"
             )
-        elif work.verdict.failure is None:
-            reason = f"{work.verdict.reason}; {name} supports it, but the answer cites {cited_name}"
-            failed = msgspec.structs.replace(work.verdict, reason=reason, failure=Failure.MISATTRIBUTED)
-            result[index] = msgspec.structs.replace(work, verdict=failed)
+        elif state.verdict.failure is None:
+            reason = f"{state.verdict.reason}; {name} supports it, but the answer cites {cited_name}"
+            failed = msgspec.structs.replace(state.verdict, reason=reason, failure=Failure.MISATTRIBUTED)
+            result[index] = msgspec.structs.replace(state, verdict=failed)
     return result
 
 
-def carried(judging: Judging, works: Sequence[Work]) -> list[Work]:
+def replace_weak_spans(judging: Judging, states: Sequence[ClaimState]) -> list[ClaimState]:
     """Give a better span to claims that their passage supports but the words quoted from it do not."""
     weak = [
-        (index, quoted_evidence(work.cited, judging.library))
-        for index, work in enumerate(works)
-        if status_of(work) is Status.VERIFIED
-        and any(cited.quote.text and cited.spans for cited in work.cited)
-        and judging.exact(work) is None
+        (index, quoted_evidence(state.cited, judging.library))
+        for index, state in enumerate(states)
+        if status_of(state) is Status.VERIFIED
+        and any(cited.quote.text and cited.spans for cited in state.cited)
+        and judging.exact(state) is None
     ]
-    asked = [judging.by(works[index], evidence) for index, evidence in weak]
-    result = list(works)
+    asked = [judging.evidence_from(states[index], evidence) for index, evidence in weak]
+    result = list(states)
     for (index, evidence), verdict in zip(weak, judging.verifier.verify_many(asked), strict=True):
         if verdict.status is Status.VERIFIED:
             continue
-        work = result[index]
-        better = tuple(judging.bound(work, passage) for passage in passages_of(work))
+        state = result[index]
+        better = tuple(judging.bind_passage(state, passage) for passage in passages_of(state))
         better = tuple(cited for cited in better if cited.spans)
         if better and quoted_evidence(better, judging.library) != evidence:
             judging.notes.append(
-                f"another passage than the quoted one supports \u201c{work.drafted.text[:60]}\u201d"
+                f"another passage than the quoted one supports \u201c{state.drafted.text[:60]}\u201d"
             )
-            result[index] = msgspec.structs.replace(work, cited=better, mode="post-hoc")
+            result[index] = msgspec.structs.replace(state, cited=better, mode="post-hoc")
     return result
 
 
-def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
+def mark_synthesised(judging: Judging, states: Sequence[ClaimState]) -> list[ClaimState]:
     """Mark claims as synthesised if every part is supported but no source connects them."""
-    result = list(works)
-    for index, work in enumerate(works):
-        if status_of(work) is not Status.UNSUPPORTED or work.verdict is None or work.verdict.failure:
+    result = list(states)
+    for index, state in enumerate(states):
+        if status_of(state) is not Status.UNSUPPORTED or state.verdict is None or state.verdict.failure:
             continue
-        parts = connected(work.drafted.text)
+        parts = split_connection(state.drafted.text)
         if len(parts) < 2:
             continue
-        evidence = judging.of(work, judging.closest(work)).evidence
+        evidence = judging.evidence_for(state, judging.closest(state)).evidence
         # A later part depends on the earlier parts of its claim ("Its rival Beta grew because it ...").
-        said = [" ".join((work.drafted.antecedent, *parts[:at])).strip() for at in range(len(parts))]
+        said = [" ".join((state.drafted.antecedent, *parts[:at])).strip() for at in range(len(parts))]
         verdicts = judging.verifier.verify_many(
             [
                 ClaimEvidence(claim=part, evidence=evidence, antecedent=before)
@@ -280,10 +280,10 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         )
         if all(verdict.status is Status.VERIFIED for verdict in verdicts):
             failed = msgspec.structs.replace(
-                work.verdict, failure=Failure.SYNTHESISED,
+                state.verdict, failure=Failure.SYNTHESISED,
                 reason="its parts are supported, but no source connects them this way",
             )  # fmt: skip
-            result[index] = msgspec.structs.replace(work, verdict=failed)
+            result[index] = msgspec.structs.replace(state, verdict=failed)
     return result
 
 
@@ -310,18 +310,18 @@ class Checker:
         judging = Judging(
             question=question, library=library, verifier=self._verifier, settings=self._settings
         )
-        works = [
-            self._located(msgspec.structs.replace(work, quotations=quotations), library)
-            for work in drafted_works(draft, library)
+        states = [
+            self._located(msgspec.structs.replace(state, quotations=quotations), library)
+            for state in drafted_states(draft, library)
         ]
-        works = judging.judged(works)
-        works = offered(judging, works, mend=mend)
-        works = carried(judging, works) if mend else works
-        works = taken_apart(judging, works)
-        entailed = judging.entailed(works)
-        claims = tuple(self._claim(work, judging) for work in works)
+        states = judging.judge(states)
+        states = try_other_passages(judging, states, mend=mend)
+        states = replace_weak_spans(judging, states) if mend else states
+        states = mark_synthesised(judging, states)
+        entailed = judging.entailed(states)
+        claims = tuple(self._claim(state, judging) for state in states)
         text, visible = shown(
-            draft.text, [work.drafted for work in works], claims, self._settings.unsupported
+            draft.text, [state.drafted for state in states], claims, self._settings.unsupported
         )
         claims = tuple(
             msgspec.structs.replace(claim, shown=seen) for claim, seen in zip(claims, visible, strict=True)
@@ -348,51 +348,51 @@ class Checker:
             missing=tuple(dict.fromkeys((*draft.missing, *missing))),
             notes=tuple(notes),
             failure=failure_of(claims),
-            requotable=_requotable(judging, works, entailed) if mend else (),
+            requotable=_requotable(judging, states, entailed) if mend else (),
         )
 
-    def _located(self, work: Work, library: Library) -> Work:
-        cited = [library.locate(quote) for quote in work.drafted.quotes]
-        if work.quotations:
+    def _located(self, state: ClaimState, library: Library) -> ClaimState:
+        cited = [library.locate(quote) for quote in state.drafted.quotes]
+        if state.quotations:
             named = [c for c in cited if c.passage]
-            cited += [locate_words(words, named, library) for words in quoted_words(work.drafted)]
-        mode = "generated" if work.drafted.quotes else "post-hoc"
+            cited += [locate_words(words, named, library) for words in quoted_words(state.drafted)]
+        mode = "generated" if state.drafted.quotes else "post-hoc"
         return msgspec.structs.replace(
-            work, cited=tuple(c for c in cited if c.passage or c.broken), mode=mode
+            state, cited=tuple(c for c in cited if c.passage or c.broken), mode=mode
         )
 
-    def _claim(self, work: Work, judging: Judging) -> Claim:
-        assert work.verdict is not None  # noqa: S101 - every claim was judged or broken
-        verdict = work.verdict
+    def _claim(self, state: ClaimState, judging: Judging) -> Claim:
+        assert state.verdict is not None  # noqa: S101 - every claim was judged or broken
+        verdict = state.verdict
         cited = [
-            judging.bound(work, c.passage) if c.passage and not c.spans and not c.broken else c
-            for c in work.cited
+            judging.bind_passage(state, c.passage) if c.passage and not c.spans and not c.broken else c
+            for c in state.cited
         ]
         if ocr := judging.library.read_by_ocr(cited):
             verdict = msgspec.structs.replace(verdict, reason="; ".join(filter(None, (verdict.reason, ocr))))
         citations: list[Citation] = []
-        for one in dict.fromkeys(key_of(c) for c in cited):
-            chosen = next(c for c in cited if key_of(c) == one)
+        for one in dict.fromkeys(citation_key(c) for c in cited):
+            chosen = next(c for c in cited if citation_key(c) == one)
             citations += judging.library.citations(
-                chosen, work.drafted, verdict, self._settings, mode=work.mode
+                chosen, state.drafted, verdict, self._settings, mode=state.mode
             )
-        kind = work.drafted.kind
+        kind = state.drafted.kind
         if kind is not Kind.INFERENCE:
             kind = Kind.CITED if citations else Kind.UNSUPPORTED
         return Claim(
-            text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
-            verdict=verdict, citations=tuple(citations), aspect=work.drafted.aspect,
-            answers=work.drafted.answers, reasoning=work.drafted.reasoning,
-            antecedent=work.drafted.antecedent,
+            text=state.drafted.text, kind=kind, answer_start=state.drafted.start,
+            answer_end=state.drafted.end, verdict=verdict, citations=tuple(citations),
+            aspect=state.drafted.aspect, answers=state.drafted.answers, reasoning=state.drafted.reasoning,
+            antecedent=state.drafted.antecedent,
         )  # fmt: skip
 
 
 def _requotable(
-    judging: Judging, works: Sequence[Work], entailed: Sequence[bool | None]
+    judging: Judging, states: Sequence[ClaimState], entailed: Sequence[bool | None]
 ) -> tuple[Requote, ...]:
     """Claims that failed only because of their quote, each with words of a passage that support it."""
     return tuple(
-        Requote(claim=work.drafted.text, quote=quote)
-        for work, held in zip(works, entailed, strict=True)
-        if held and work.broken and work.broken.failure and (quote := judging.words_for(work))
+        Requote(claim=state.drafted.text, quote=quote)
+        for state, held in zip(states, entailed, strict=True)
+        if held and state.broken and state.broken.failure and (quote := judging.supporting_quote(state))
     )

@@ -39,7 +39,7 @@ from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.questions.rows import label_span, text_of, whole
 from citewell.verification.claims.markers import resolve_label
-from citewell.verification.evidence import EvidenceText, passage_evidence, unsaid
+from citewell.verification.evidence import EvidenceText, blank_struck_out, passage_evidence
 from citewell.verification.verbatim import TURNING, fold, locate
 
 LEAST_PARTS = 2
@@ -95,7 +95,7 @@ NAME = "citewell-quotes/1"
 MAKER = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
 
 
-class Cited(Record, frozen=True, kw_only=True):
+class ResolvedCitation(Record, frozen=True, kw_only=True):
     """One quote or label of a claim: the passage it names (None if there is none) and its spans."""
 
     quote: Quote
@@ -148,27 +148,27 @@ class Library:
             return self.usable[int(digits) - 1]
         return number[0]
 
-    def locate(self, quote: Quote) -> Cited:
+    def locate(self, quote: Quote) -> ResolvedCitation:
         """Locate ``quote``; a writer's offsets count only if the text there matches the quote."""
         passage = self.find(quote.source)
         if passage is None:
-            return Cited(
+            return ResolvedCitation(
                 quote=quote, passage=None, failure=Failure.FABRICATED,
                 broken=f"there is no source \u201c{quote.source}\u201d",
             )  # fmt: skip
         try:
             document = self.document(passage)
         except EvidenceError as error:
-            return Cited(quote=quote, passage=passage, broken=str(error))
+            return ResolvedCitation(quote=quote, passage=passage, broken=str(error))
         if not quote.text.strip():
-            return Cited(quote=quote, passage=passage)
+            return ResolvedCitation(quote=quote, passage=passage)
         start, end = quote.start, quote.end
         inside = start is not None and end is not None and 0 <= start < end <= len(document.text)
         if inside and _same(document.text[start:end], quote.text):
-            return Cited(quote=quote, passage=passage, spans=((start or 0, end or 0),))
+            return ResolvedCitation(quote=quote, passage=passage, spans=((start or 0, end or 0),))
         return self._search(quote, passage, document)
 
-    def _search(self, quote: Quote, passage: Passage, document: Document) -> Cited:
+    def _search(self, quote: Quote, passage: Passage, document: Document) -> ResolvedCitation:
         chunk = passage.chunk
         texts = {chunk.chunk_id: chunk.content}
         texts |= {
@@ -178,20 +178,22 @@ class Library:
         found = locate(quote.text, chunk.chunk_id, texts, near=near)
         if found.failure is None:
             offset = chunk.start_offset
-            return Cited(
+            return ResolvedCitation(
                 quote=quote, passage=passage, spans=tuple((offset + a, offset + b) for a, b in found.spans)
             )
         if cells := row_spans(quote.text, passage):
-            return Cited(quote=quote, passage=passage, spans=cells)
+            return ResolvedCitation(quote=quote, passage=passage, spans=cells)
         # The document may contain the quote just outside the passage; it is still the quote's source.
         whole = locate(quote.text, "document", {"document": document.text})
         if whole.failure is None:
-            return Cited(quote=quote, passage=self._holding(whole.spans[0], passage), spans=whole.spans)
+            return ResolvedCitation(
+                quote=quote, passage=self._holding(whole.spans[0], passage), spans=whole.spans
+            )
         reason = found.reason
         if found.failure is Failure.MISATTRIBUTED:
             names = {p.chunk.document_id for p in self.passages if p.chunk.chunk_id in found.found_in}
             reason = f"the quote is not in {chunk.document_id} but in {', '.join(sorted(names))}"
-        return Cited(quote=quote, passage=passage, broken=reason, failure=found.failure)
+        return ResolvedCitation(quote=quote, passage=passage, broken=reason, failure=found.failure)
 
     def _holding(self, span: tuple[int, int], named: Passage) -> Passage:
         """The passage of the same document that contains ``span``; the named one if there is none."""
@@ -207,7 +209,7 @@ class Library:
             named,
         )
 
-    def same_row(self, cited: Sequence[Cited]) -> Row | None:
+    def same_row(self, cited: Sequence[ResolvedCitation]) -> Row | None:
         """The table row that contains every span of ``cited``, or None; its label may be above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
@@ -223,7 +225,13 @@ class Library:
         return None
 
     def citations(
-        self, cited: Cited, claim: DraftClaim, verdict: Verdict, settings: Verification, *, mode: str
+        self,
+        cited: ResolvedCitation,
+        claim: DraftClaim,
+        verdict: Verdict,
+        settings: Verification,
+        *,
+        mode: str,
     ) -> list[Citation]:
         """One citation per span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty
         span at the start of a passage that shares no word with the claim."""
@@ -248,10 +256,10 @@ class Library:
                 verdict=verdict,
             )
             for span in cited.spans or ((chunk.start_offset, chunk.start_offset),)
-            for start, end in pieces(document.text, *span, settings)
+            for start, end in split_span(document.text, *span, settings)
         ]
 
-    def read_by_ocr(self, cited: Sequence[Cited]) -> str:
+    def read_by_ocr(self, cited: Sequence[ResolvedCitation]) -> str:
         """What must be said of the words cited, of a passage without such words of all of it; "" where none
         was read by OCR."""
         return read_by_ocr(
@@ -263,7 +271,7 @@ class Library:
             if box.start < end and start < box.end
         )
 
-    def _broken(self, cited: Cited, claim: DraftClaim, mode: str) -> Citation:
+    def _broken(self, cited: ResolvedCitation, claim: DraftClaim, mode: str) -> Citation:
         chunk = cited.passage.chunk if cited.passage else None
         verdict = Verdict(status=Status.BROKEN, reason=cited.broken, maker=MAKER, failure=cited.failure)
         return Citation(
@@ -280,7 +288,7 @@ class Library:
         )
 
 
-def pieces(text: str, start: int, end: int, settings: Verification) -> list[tuple[int, int]]:
+def split_span(text: str, start: int, end: int, settings: Verification) -> list[tuple[int, int]]:
     """``[start, end)``, or its pieces: even spans of at most ``max_span_tokens``, cut at word boundaries."""
     tokens = token_spans(text[start:end])
     most = settings.max_span_tokens
@@ -314,7 +322,7 @@ def _page(document: Document, offset: int) -> int | None:
     return next((page.number for page in document.pages if page.start <= offset < page.end), None)
 
 
-def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int]]]]:
+def places_of(cited: Iterable[ResolvedCitation]) -> list[tuple[Passage, list[tuple[int, int]]]]:
     """Each passage once, in citation order, with all spans cited from it; broken citations are skipped."""
     places: dict[str, tuple[Passage, list[tuple[int, int]]]] = {}
     for one in cited:
@@ -323,7 +331,7 @@ def places_of(cited: Iterable[Cited]) -> list[tuple[Passage, list[tuple[int, int
     return list(places.values())
 
 
-def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
+def quoted_evidence(cited: Sequence[ResolvedCitation], library: Library) -> tuple[EvidenceText, ...]:
     """One text per passage, in citation order; citations that are broken or have no span are skipped."""
     found = places_of(one for one in cited if one.spans)
     return tuple(_evidence(passage, spans, library) for passage, spans in found)
@@ -342,7 +350,7 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
         tuple(line for index, line in enumerate(whole.lines) if index in held) if passage.chunk.rows else ()
     )
     return EvidenceText(
-        text=unsaid("\n".join(document.text[start:end] for start, end in sorted(pieces))),
+        text=blank_struck_out("\n".join(document.text[start:end] for start, end in sorted(pieces))),
         context=whole.context,
         lines=rows,
         sections=whole.sections,

@@ -34,9 +34,9 @@ from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
 from citewell.questions.periods import periods_in, year_before, years_meant
-from citewell.questions.rows import is_value, row_forms, set_apart, text_of
+from citewell.questions.rows import differing_cell, is_value, row_forms, text_of
 from citewell.verification.binding import bind
-from citewell.verification.checking.citations import MAKER, Cited, Library, places_of
+from citewell.verification.checking.citations import MAKER, Library, ResolvedCitation, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
 from citewell.verification.verbatim import fold, locate
@@ -47,18 +47,18 @@ _QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb
 _QUOTED_WORDS = 4  # fewer words in quotation marks are a title or a term, not a quotation
 
 
-class Work(Record, frozen=True, kw_only=True):
+class ClaimState(Record, frozen=True, kw_only=True):
     """One claim being checked."""
 
     drafted: DraftClaim
-    cited: tuple[Cited, ...]
+    cited: tuple[ResolvedCitation, ...]
     verdict: Verdict | None = None
     mode: str = "generated"
     fragment: bool = False
     quotations: bool = True
 
     @property
-    def broken(self) -> Cited | None:
+    def broken(self) -> ResolvedCitation | None:
         return next((cited for cited in self.cited if cited.broken), None)
 
 
@@ -72,7 +72,7 @@ def _refused(reason: str) -> Verdict:
     return Verdict(status=Status.UNSUPPORTED, reason=reason, maker=MAKER, label=Label.NEUTRAL, support=0.0)
 
 
-def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdict | None:
+def check_arithmetic(claim: DraftClaim, cited: Sequence[ResolvedCitation], question: str) -> Verdict | None:
     """Verdict on an arithmetic inference, recalculated from question, claim and cited cells alone, whoever
     wrote it; None for any other claim."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
@@ -84,14 +84,14 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
     return _refused(wrong) if wrong else _proven(Proof.COMPUTED, reason)
 
 
-def drafted_works(draft: Draft, library: Library) -> list[Work]:
+def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
     """The draft's own claims, or those parsed from its text if the writer listed none."""
     if draft.claims:
-        return [Work(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
+        return [ClaimState(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
     ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
     parsed = parse_answer(draft.text, list(dict.fromkeys(ids)))
     return [
-        Work(
+        ClaimState(
             drafted=DraftClaim(
                 text=claim.text, start=claim.start, end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
@@ -114,7 +114,7 @@ def quoted_words(claim: DraftClaim) -> list[str]:
     ]
 
 
-def locate_words(words: str, cited: Sequence[Cited], library: Library) -> Cited:
+def locate_words(words: str, cited: Sequence[ResolvedCitation], library: Library) -> ResolvedCitation:
     """Locate words in quotation marks in a cited passage's document; broken, with the reason, if absent."""
     homes = {c.passage.chunk.chunk_id: c.passage for c in cited if c.passage}
     passages = homes or {p.chunk.chunk_id: p for p in library.usable}
@@ -131,7 +131,7 @@ def locate_words(words: str, cited: Sequence[Cited], library: Library) -> Cited:
     reason = result.reason
     if result.failure is Failure.MISATTRIBUTED and names:
         reason = f"the quoted words are not in the cited source but in {', '.join(names)}"
-    return Cited(
+    return ResolvedCitation(
         quote=Quote(source=first, text=words),
         passage=passages.get(first),
         broken=f"\u201c{bare[:80]}\u201d: {reason}",
@@ -147,7 +147,7 @@ _CONNECTIVE = re.compile(
 )
 
 
-def connected(text: str) -> list[str]:
+def split_connection(text: str) -> list[str]:
     """The two sides of a stated connection, if each has at least three words; else []."""
     match = _CONNECTIVE.search(text)
     if not match:
@@ -156,20 +156,20 @@ def connected(text: str) -> list[str]:
     return sides if all(len(side.split()) >= 3 for side in sides) else []
 
 
-def passages_of(work: Work) -> tuple[Passage, ...]:
-    return tuple(passage for passage, _ in places_of(work.cited))
+def passages_of(state: ClaimState) -> tuple[Passage, ...]:
+    return tuple(passage for passage, _ in places_of(state.cited))
 
 
-def by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+def rank_by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Highest word overlap first; ties keep their order."""
     return tuple(sorted(passages, key=lambda p: -overlap(claim, p.chunk.content)))
 
 
-def status_of(work: Work) -> Status | None:
-    return work.verdict.status if work.verdict else None
+def status_of(state: ClaimState) -> Status | None:
+    return state.verdict.status if state.verdict else None
 
 
-def key_of(cited: Cited) -> tuple[str, tuple[tuple[int, int], ...], str]:
+def citation_key(cited: ResolvedCitation) -> tuple[str, tuple[tuple[int, int], ...], str]:
     return (cited.passage.chunk.chunk_id if cited.passage else cited.quote.source, cited.spans, cited.broken)
 
 
@@ -191,41 +191,43 @@ class Judging:
     settings: Verification
     notes: list[str] = field(default_factory=list)
 
-    def judged(self, works: Sequence[Work]) -> list[Work]:
+    def judge(self, states: Sequence[ClaimState]) -> list[ClaimState]:
         """Each claim with its verdict against all its citations together."""
-        result: list[Work] = []
+        result: list[ClaimState] = []
         asked: list[tuple[int, ClaimEvidence]] = []
-        for index, work in enumerate(works):
-            verdict = self.exact(work)
-            result.append(msgspec.structs.replace(work, verdict=verdict))
+        for index, state in enumerate(states):
+            verdict = self.exact(state)
+            result.append(msgspec.structs.replace(state, verdict=verdict))
             if verdict is None:
-                passages = passages_of(work) if passages_of(work) and not work.broken else self.nearest(work)
-                asked.append((index, self.of(work, passages)))
+                passages = (
+                    passages_of(state) if passages_of(state) and not state.broken else self.nearest(state)
+                )
+                asked.append((index, self.evidence_for(state, passages)))
         verdicts = self.verifier.verify_many([item for _, item in asked])
         for (index, _), verdict in zip(asked, verdicts, strict=True):
             result[index] = msgspec.structs.replace(result[index], verdict=verdict)
         return [
-            self._cited_afterwards(work)
-            if not passages_of(work)
-            and not work.broken
-            and status_of(work) in {Status.VERIFIED, Status.CONTRADICTED}
-            else work
-            for work in result
+            self._cited_afterwards(state)
+            if not passages_of(state)
+            and not state.broken
+            and status_of(state) in {Status.VERIFIED, Status.CONTRADICTED}
+            else state
+            for state in result
         ]
 
-    def exact(self, work: Work) -> Verdict | None:
+    def exact(self, state: ClaimState) -> Verdict | None:
         """Verdict on a broken citation, arithmetic over cited cells, or a claim quoted from one table row."""
-        if broken := work.broken:
+        if broken := state.broken:
             return Verdict(
                 status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
             )
-        if verdict := computed(work.drafted, work.cited, self.question):
+        if verdict := check_arithmetic(state.drafted, state.cited, self.question):
             return verdict
-        quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
-        if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
+        quotes = [cited for cited in state.cited if cited.quote.text and cited.spans]
+        if not quotes or len(quotes) != len(state.cited) or not (row := self.library.same_row(quotes)):
             return None
         forms = row_forms(row, [(cited.spans[0][0], cited.quote.text) for cited in quotes])
-        if fold(work.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
+        if fold(state.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
         told = [
             cell
@@ -240,7 +242,7 @@ class Judging:
 
     def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
         """Why the row, or the column of the ``told`` cells, has another period or key than asked, or ""."""
-        key = set_apart(self.question, passage, row) if passage else ""
+        key = differing_cell(self.question, passage, row) if passage else ""
         if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
             return f"the row is for \u201c{key}\u201d, but the question asks for another"
         return self._of_another_period(told, row.cells, passage)
@@ -272,38 +274,38 @@ class Judging:
                 )
         return ""
 
-    def of(self, work: Work, passages: Sequence[Passage]) -> ClaimEvidence:
+    def evidence_for(self, state: ClaimState, passages: Sequence[Passage]) -> ClaimEvidence:
         """The query for the verifier: do these passages together entail the claim?"""
-        return self.by(work, tuple(self.library.evidence(passage) for passage in passages))
+        return self.evidence_from(state, tuple(self.library.evidence(passage) for passage in passages))
 
-    def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> ClaimEvidence:
+    def evidence_from(self, state: ClaimState, evidence: tuple[EvidenceText, ...]) -> ClaimEvidence:
         """The same for texts other than whole passages."""
         return ClaimEvidence(
-            claim=work.drafted.text,
+            claim=state.drafted.text,
             evidence=evidence,
             context=self.question,
-            asked=self.question if work.fragment else "",
-            antecedent=work.drafted.antecedent,
+            asked=self.question if state.fragment else "",
+            antecedent=state.drafted.antecedent,
         )
 
-    def nearest(self, work: Work) -> tuple[Passage, ...]:
+    def nearest(self, state: ClaimState) -> tuple[Passage, ...]:
         """Every usable passage, or those with the highest word overlap if there are too many."""
         usable = self.library.usable
         if len(usable) <= MOST_PASSAGES:
             return usable
         self.notes.append(
-            f"{len(usable) - MOST_PASSAGES} passages were not read for \u201c{work.drafted.text[:60]}\u201d"
+            f"{len(usable) - MOST_PASSAGES} passages were not read for \u201c{state.drafted.text[:60]}\u201d"
         )
-        return self.closest(work)
+        return self.closest(state)
 
-    def bound(self, work: Work, passage: Passage) -> Cited:
+    def bind_passage(self, state: ClaimState, passage: Passage) -> ResolvedCitation:
         """The spans of ``passage`` that support the claim; none if it shares no word with it."""
-        chunk, claim = passage.chunk, work.drafted.text
+        chunk, claim = passage.chunk, state.drafted.text
         quote = Quote(source=chunk.chunk_id)
         try:
             document = self.library.document(passage)
         except EvidenceError as error:
-            return Cited(quote=quote, passage=passage, broken=str(error))
+            return ResolvedCitation(quote=quote, passage=passage, broken=str(error))
         spans = bind(
             claim,
             document.text,
@@ -315,33 +317,35 @@ class Judging:
             min_tokens=self.settings.min_span_tokens,
             max_tokens=self.settings.max_span_tokens,
         )
-        return Cited(quote=quote, passage=passage, spans=spans)
+        return ResolvedCitation(quote=quote, passage=passage, spans=spans)
 
-    def words_for(self, work: Work) -> Quote | None:
+    def supporting_quote(self, state: ClaimState) -> Quote | None:
         """The words of one passage that support the claim; None if no single passage does."""
-        passage = self._carrying(work, self.closest(work)[:CITED_AFTERWARDS], Status.VERIFIED)
-        spans = self.bound(work, passage).spans if passage else ()
+        passage = self._carrying(state, self.closest(state)[:CITED_AFTERWARDS], Status.VERIFIED)
+        spans = self.bind_passage(state, passage).spans if passage else ()
         if not passage or not spans:
             return None
         start, end = spans[0]
         words = self.library.document(passage).text[start:end]
         return Quote(source=passage.chunk.chunk_id, text=words, start=start, end=end)
 
-    def _cited_afterwards(self, work: Work) -> Work:
+    def _cited_afterwards(self, state: ClaimState) -> ClaimState:
         """Cite the passage, or the few together, that account for a verdict reached over all of them."""
-        near = self.closest(work)
+        near = self.closest(state)
         for tried in (near[:CITED_AFTERWARDS], near[CITED_AFTERWARDS:]) if len(near) > 1 else ():
-            if best := self._carrying(work, tried, status_of(work)):
+            if best := self._carrying(state, tried, status_of(state)):
                 near = (best,)
                 break
         else:
-            near = self._jointly(work, near)
-        cited = [self.bound(work, passage) for passage in near]
-        return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
+            near = self._jointly(state, near)
+        cited = [self.bind_passage(state, passage) for passage in near]
+        return msgspec.structs.replace(state, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
 
-    def _carrying(self, work: Work, passages: Sequence[Passage], status: Status | None) -> Passage | None:
+    def _carrying(
+        self, state: ClaimState, passages: Sequence[Passage], status: Status | None
+    ) -> Passage | None:
         """The passage that alone yields the verdict, the most confident if several do."""
-        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in passages])
+        verdicts = self.verifier.verify_many([self.evidence_for(state, (passage,)) for passage in passages])
         verified = status is Status.VERIFIED
         same = [
             (-((verdict.support if verified else verdict.contradiction) or 0.0), place)
@@ -350,35 +354,35 @@ class Judging:
         ]
         return passages[min(same)[1]] if same else None
 
-    def _jointly(self, work: Work, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    def _jointly(self, state: ClaimState, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         """The shortest prefix of ``passages`` that together yields the verdict."""
         for count in range(2, len(passages)):
-            verdict = self.verifier.verify_many([self.of(work, passages[:count])])[0]
-            if verdict.status is status_of(work):
+            verdict = self.verifier.verify_many([self.evidence_for(state, passages[:count])])[0]
+            if verdict.status is status_of(state):
                 return passages[:count]
         return passages
 
-    def entailed(self, works: Sequence[Work]) -> list[bool | None]:
+    def entailed(self, states: Sequence[ClaimState]) -> list[bool | None]:
         """For each claim: do all passages together, cited or not, support it? None if unchecked."""
         entailed: list[bool | None] = []
         open_ones: list[int] = []
-        for index, work in enumerate(works):
-            status = status_of(work)
+        for index, state in enumerate(states):
+            status = status_of(state)
             entailed.append(
                 True if status is Status.VERIFIED else None if status is Status.UNCHECKED else False
             )
-            read = {p.chunk.chunk_id for p in passages_of(work)}
-            all_read = not work.broken and (
+            read = {p.chunk.chunk_id for p in passages_of(state)}
+            all_read = not state.broken and (
                 not read or {p.chunk.chunk_id for p in self.library.usable} <= read
             )
             if entailed[-1] is False and not all_read:
                 open_ones.append(index)
-        questions = [self.of(works[i], self.closest(works[i])) for i in open_ones]
+        questions = [self.evidence_for(states[i], self.closest(states[i])) for i in open_ones]
         for index, verdict in zip(open_ones, self.verifier.verify_many(questions), strict=True):
             unchecked = verdict.status is Status.UNCHECKED
             entailed[index] = None if unchecked else verdict.status is Status.VERIFIED
         return entailed
 
-    def closest(self, work: Work) -> tuple[Passage, ...]:
+    def closest(self, state: ClaimState) -> tuple[Passage, ...]:
         """The MOST_PASSAGES usable passages with the highest word overlap."""
-        return by_overlap(work.drafted.text, self.library.usable)[:MOST_PASSAGES]
+        return rank_by_overlap(state.drafted.text, self.library.usable)[:MOST_PASSAGES]

@@ -1,7 +1,7 @@
 """An answer -> its claims, and a classification of every character.
 
-In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gaps or
-overlaps, and claims, each with its span, the labels it cites and the sentence its pronouns refer to.
+In: text, with or without markers. Out: :class:`ParsedAnswer`: pieces that cover the text in order without
+gaps or overlaps, and claims, each with its span, the labels it cites and the sentence its pronouns refer to.
 A claim is a sentence, a list item or a table row. Its markers apply to all of it; those of a list's
 lead-in apply to items without markers of their own.
 Independent of sources.
@@ -16,16 +16,16 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import line_span, sentence_spans
-from citewell.verification.claims.lines import Line, LineKind, read_lines
+from citewell.verification.claims.lines import LineKind, TextLine, read_lines
 from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
-from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
-from citewell.verification.claims.statements import asserted, states
+from citewell.verification.claims.phrases import PieceKind, frame_length, piece_kind
+from citewell.verification.claims.statements import lead_statement, makes_statement
 from citewell.verification.words import is_finite
 
-__all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
+__all__ = ["AnswerPiece", "ParsedAnswer", "ParsedClaim", "PieceKind", "parse_answer"]
 
 
-class Piece(Record, frozen=True, kw_only=True):
+class AnswerPiece(Record, frozen=True, kw_only=True):
     start: int
     end: int
     kind: PieceKind
@@ -46,13 +46,13 @@ class ParsedClaim(Record, frozen=True, kw_only=True):
     fragment: bool = False
 
 
-class Parsed(Record, frozen=True, kw_only=True):
+class ParsedAnswer(Record, frozen=True, kw_only=True):
     """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers. ``cited``: each label as often as the
     answer cites it; a list of sources at the end does not count."""
 
     raw: str
     text: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnswerPiece, ...]
     claims: tuple[ParsedClaim, ...]
     labels: tuple[str, ...]
     cited: tuple[str, ...]
@@ -65,7 +65,7 @@ class _Stretch(Record, frozen=True, kw_only=True):
     start: int
     end: int
     kind: PieceKind
-    line: Line
+    line: TextLine
 
 
 _LEANING = re.compile(
@@ -80,7 +80,7 @@ _MOST_LEAD = 300
 """Maximum characters of a lead-in copied into its items: repeating a longer one is quadratic."""
 
 
-def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
+def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
     """Claims and pieces of ``raw``. ``known`` ids may appear in brackets without a prefix."""
     marked = read_markers(raw, known)
     stretches = _stretches(marked)
@@ -89,7 +89,7 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
     for marker, owner in zip(marked.markers, owners, strict=True):
         owned.setdefault(owner, []).append(marker)
     claims: list[ParsedClaim] = []
-    taken: list[Piece] = []
+    taken: list[AnswerPiece] = []
     lead, behind, paragraph = "", "", -1
     lead_labels: tuple[str, ...] = ()
     for index, stretch in enumerate(stretches):
@@ -100,13 +100,13 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
             lead, lead_labels = "", ()
         if stretch.kind is PieceKind.LEAD_IN:
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
-            lead = "" if len(lead) > _MOST_LEAD or kind_of(lead) or kind_of(lead + ":") else lead
+            lead = "" if len(lead) > _MOST_LEAD or piece_kind(lead) or piece_kind(lead + ":") else lead
             lead_labels = tuple(label for marker in markers for label in marker.labels)
         leads = stretch.kind is PieceKind.LEAD_IN
-        told = asserted(lead) if leads and not _carried(marked, stretches, index + 1) else ""
+        told = lead_statement(lead) if leads and not _carried(marked, stretches, index + 1) else ""
         if stretch.kind is not PieceKind.CLAIM and not told:
             start, end = marked.raw_span(stretch.start, stretch.end)
-            taken.append(Piece(start=start, end=end, kind=stretch.kind))
+            taken.append(AnswerPiece(start=start, end=end, kind=stretch.kind))
             continue
         plain, way = _plain(marked.text, stretch.start, stretch.end)
         plain = plain[: len(told)] if told else plain
@@ -122,10 +122,10 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> Parsed:
                 antecedent=antecedent, fragment=fragment,
             )
         )  # fmt: skip
-        taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
+        taken.append(AnswerPiece(start=start, end=end, kind=PieceKind.CLAIM))
         behind = _with_antecedent(plain, behind)
     every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
-    return Parsed(
+    return ParsedAnswer(
         raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
         cited=tuple(
             label
@@ -152,7 +152,7 @@ def _stretches(marked: Marked) -> list[_Stretch]:
         spans = sentence_spans(text.replace("\n", " ").replace("\t", " "))
         for at, (start, end) in enumerate(spans):
             sentence = text[start:end]
-            kind = kind_of(sentence) or PieceKind.CLAIM
+            kind = piece_kind(sentence) or PieceKind.CLAIM
             at_end = bisect_right(places, line.start + end)
             cited = at_end > 0 and places[at_end - 1] > line.start + start
             if cited and kind is PieceKind.QUESTION:
@@ -165,7 +165,9 @@ def _stretches(marked: Marked) -> list[_Stretch]:
                 if following and (following.item or following.row):
                     kind = PieceKind.LEAD_IN
                 elif kind is PieceKind.CLAIM and not (
-                    cited or states(sentence) or any(is_finite(word) for word in sentence.lower().split())
+                    cited
+                    or makes_statement(sentence)
+                    or any(is_finite(word) for word in sentence.lower().split())
                 ):
                     kind = PieceKind.HEADING
             elif len(spans) == 1 and substantial > 1 and kind is PieceKind.CLAIM and not cited:
@@ -174,7 +176,7 @@ def _stretches(marked: Marked) -> list[_Stretch]:
     return stretches
 
 
-def _title(sentence: str, line: Line) -> bool:
+def _title(sentence: str, line: TextLine) -> bool:
     """A short line that states nothing, without a digit or closing punctuation."""
     words = sentence.split()
     return (
@@ -184,7 +186,7 @@ def _title(sentence: str, line: Line) -> bool:
         and sentence[-1] not in ".!;,"
         and not any(letter.isdigit() for letter in sentence)
         and not any(is_finite(word.lower()) for word in words)
-        and not states(sentence)
+        and not makes_statement(sentence)
     )
 
 
@@ -270,7 +272,7 @@ def _with_antecedent(sentence: str, behind: str) -> str:
     return f"{behind[:_MOST_BEHIND]} {sentence.strip()}".strip() if leans else sentence.strip()
 
 
-def _standing(text: str, line: Line, lead: str, behind: str) -> tuple[str, str, bool]:
+def _standing(text: str, line: TextLine, lead: str, behind: str) -> tuple[str, str, bool]:
     """(self-contained text, antecedent, whether it is a fragment without a verb). ``behind`` is the previous
     sentence with its own antecedent."""
     text = re.sub(r"(?<! ) +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
@@ -303,9 +305,9 @@ def _carried(marked: Marked, stretches: Sequence[_Stretch], begin: int) -> bool:
     )
 
 
-def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:
+def _cover(marked: Marked, taken: list[AnswerPiece]) -> tuple[AnswerPiece, ...]:
     """Fill the gaps between pieces: markers, white space, list marks."""
-    pieces: list[Piece] = []
+    pieces: list[AnswerPiece] = []
     position = 0
     for piece in [*sorted(taken, key=lambda p: (p.start, p.end)), None]:
         stop = piece.start if piece else len(marked.raw)
@@ -314,13 +316,13 @@ def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:
         if piece:
             start = max(piece.start, position)
             if piece.end > start:
-                pieces.append(Piece(start=start, end=piece.end, kind=piece.kind))
+                pieces.append(AnswerPiece(start=start, end=piece.end, kind=piece.kind))
             position = max(position, piece.end)
     return tuple(pieces)
 
 
-def _between(marked: Marked, start: int, end: int) -> list[Piece]:
-    pieces: list[Piece] = []
+def _between(marked: Marked, start: int, end: int) -> list[AnswerPiece]:
+    pieces: list[AnswerPiece] = []
     position = start
     first = bisect_left(marked.markers, start, key=lambda marker: marker.start)
     behind = (marked.markers[at] for at in range(first, len(marked.markers)))
@@ -329,8 +331,8 @@ def _between(marked: Marked, start: int, end: int) -> list[Piece]:
         stop = marker.start if marker else end
         if stop > position:
             kind = PieceKind.SPACE if marked.raw[position:stop].isspace() else PieceKind.MARK
-            pieces.append(Piece(start=position, end=stop, kind=kind))
+            pieces.append(AnswerPiece(start=position, end=stop, kind=kind))
         if marker:
-            pieces.append(Piece(start=marker.start, end=marker.end, kind=PieceKind.MARKER))
+            pieces.append(AnswerPiece(start=marker.start, end=marker.end, kind=PieceKind.MARKER))
             position = marker.end
     return pieces

@@ -1,7 +1,8 @@
 """The lines of an answer: paragraphs, list items, table rows, headings, code, lists of sources.
 
-In: clean text, the ranges of its code fences and the offsets of removed markers. Out: :class:`Line` values in
-order. What looks like a heading, a table head or a list-of-sources entry but states something is text.
+In: clean text, the ranges of its code fences and the offsets of removed markers. Out: :class:`TextLine`
+values in order. What looks like a heading, a table head or a list-of-sources entry but states something is
+text.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import StrEnum
 
 from citewell.core.records import Record
 from citewell.verification.claims.phrases import PieceKind, heads_references
-from citewell.verification.claims.statements import acts, has_amount, has_number, has_sum, states
+from citewell.verification.claims.statements import has_amount, has_number, has_sum, has_verb, makes_statement
 
 
 class LineKind(StrEnum):
@@ -31,7 +32,7 @@ class LineKind(StrEnum):
         }.get(self, PieceKind.CLAIM)
 
 
-class Line(Record, frozen=True, kw_only=True):
+class TextLine(Record, frozen=True, kw_only=True):
     """``paragraph`` counts blocks separated by blank lines; ``row_text`` is a table row with its heads."""
 
     start: int
@@ -62,9 +63,11 @@ _BIBLIOGRAPHIC = re.compile(
 )
 
 
-def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequence[int] = ()) -> list[Line]:
+def read_lines(
+    text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequence[int] = ()
+) -> list[TextLine]:
     """All non-blank lines, in order. ``marked``: the offsets of removed markers."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     paragraph, references = 0, False
     heads: list[str] | None = None
     places = sorted(marked)
@@ -80,28 +83,28 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
             end -= 1
         fence = bisect_right(ranges, (start, len(text) + 1)) - 1
         if fence >= 0 and start < ranges[fence][1]:
-            lines.append(Line(start=start, end=end, kind=LineKind.CODE, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=LineKind.CODE, paragraph=paragraph))
             continue
         place = bisect_left(places, start)
         cited = place < len(places) and places[place] <= end
         titled = _HASH.match(raw) or _BOLD_ONLY.fullmatch(raw)
         references = heads_references(raw) or (references and not titled)
         if references and (heads_references(raw) or _refers(raw, cited)):
-            lines.append(Line(start=start, end=end, kind=LineKind.REFERENCES, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=LineKind.REFERENCES, paragraph=paragraph))
             continue
-        if _RULE.fullmatch(raw) or (titled and not cited and not states(raw)):
-            lines.append(Line(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+        if _RULE.fullmatch(raw) or (titled and not cited and not makes_statement(raw)):
+            lines.append(TextLine(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
             continue
         if raw.lstrip().startswith("|") and raw.count("|") >= 2:
             cells = [cell.strip(" *`") for cell in raw.strip().strip("|").split("|")]
             below_end = text.find("\n", match.end())
             below = text[match.end() : below_end if below_end >= 0 else len(text)]
             names = heads is None and _names_columns(cells, below, cited)
-            head = names and not any(acts(cell) for cell in cells)
+            head = names and not any(has_verb(cell) for cell in cells)
             spelled = _spell(heads or [], cells)
             heads = [cell[:_MOST_HEAD] for cell in cells] if names else heads or []
             lines.append(
-                Line(
+                TextLine(
                     start=start, end=end, kind=LineKind.HEADING if head else LineKind.TEXT,
                     paragraph=paragraph, row=True, row_text="" if head else spelled,
                 )
@@ -114,15 +117,15 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
         while begin < end and text[begin].isspace():
             begin += 1
         if begin >= end:
-            lines.append(Line(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
             continue
         previous = lines[-1] if lines else None
         if not item and not titled and previous and _wrapped(text, previous, begin, paragraph):
-            lines[-1] = Line(
+            lines[-1] = TextLine(
                 start=previous.start, end=end, kind=previous.kind, paragraph=paragraph, item=previous.item
             )
             continue
-        lines.append(Line(start=begin, end=end, kind=LineKind.TEXT, paragraph=paragraph, item=bool(item)))
+        lines.append(TextLine(start=begin, end=end, kind=LineKind.TEXT, paragraph=paragraph, item=bool(item)))
     return lines
 
 
@@ -132,7 +135,7 @@ def _refers(line: str, cited: bool) -> bool:
     if _BIBLIOGRAPHIC.search(line):
         return True
     bare = line[item.end() :].strip() if (item := _ITEM.match(line)) else line.strip()
-    clause = acts(bare) and (bare.endswith((".", "!")) or not (item or cited))
+    clause = has_verb(bare) and (bare.endswith((".", "!")) or not (item or cited))
     return not has_amount(bare) and not clause
 
 
@@ -144,10 +147,10 @@ def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
     if _RULE.fullmatch(below):
         return True
     row = below.lstrip().startswith("|") and not cited
-    return row and not any(has_number(cell) or acts(cell) for cell in cells)
+    return row and not any(has_number(cell) or has_verb(cell) for cell in cells)
 
 
-def _wrapped(text: str, previous: Line, begin: int, paragraph: int) -> bool:
+def _wrapped(text: str, previous: TextLine, begin: int, paragraph: int) -> bool:
     """Whether the line continues a previous line that broke off mid-sentence."""
     if previous.kind is not LineKind.TEXT or previous.row or previous.paragraph != paragraph:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from citewell.verification.claims.statements import has_amount, tells
+from citewell.verification.claims.statements import explains_cause, has_amount
 from citewell.verification.words import is_clause
 
 _FRAME = re.compile(
@@ -147,7 +147,7 @@ _REFERENCE_HEAD = re.compile(
 )
 
 
-def kind_of(sentence: str) -> PieceKind | None:
+def piece_kind(sentence: str) -> PieceKind | None:
     """QUESTION, ABSTENTION, META or MARK; None if it may state something, as some questions do."""
     bare = " ".join(sentence.split()).strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
@@ -190,7 +190,7 @@ def _only_named(rest: str) -> bool:
     left = _PERIOD.sub("", _POINTED.sub("", rest))
     return (
         not _TURNS.search(rest)
-        and not tells(rest)
+        and not explains_cause(rest)
         and not _AMOUNT.search(_PERIOD.sub("", rest))
         and not _ENDED.search(left)
         and not is_clause(f"x {left}".lower())

@@ -10,7 +10,7 @@ import re
 
 from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Form
+from citewell.verification.quantity import QuantityForm
 from citewell.verification.words import (
     AUXILIARIES,
     DETERMINERS,
@@ -22,8 +22,8 @@ from citewell.verification.words import (
     is_finite,
 )
 
-_DATED = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL})
-_MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS})
+_DATED = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL})
+_MEASURED = frozenset({QuantityForm.MONEY, QuantityForm.PERCENT, QuantityForm.POINTS})
 _DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
 _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
@@ -86,7 +86,7 @@ def has_amount(text: str) -> bool:
 
 def has_sum(text: str) -> bool:
     """Whether the text contains an amount of money; "(in $000)" does not count."""
-    return any(found.form is Form.MONEY and found.value for found in extract_quantities(text))
+    return any(found.form is QuantityForm.MONEY and found.value for found in extract_quantities(text))
 
 
 def has_number(text: str) -> bool:
@@ -94,18 +94,18 @@ def has_number(text: str) -> bool:
     return any(found.form not in _DATED for found in extract_quantities(text))
 
 
-def states(text: str) -> bool:
+def makes_statement(text: str) -> bool:
     """Whether a line that is not a sentence states something: a clause, an amount, "Name: value", a stop."""
     bare = _LABEL.sub("", text.strip(" \t\n*_#`|>"))
     if has_amount(bare):
         return True
     if _ASKS.match(bare):
-        return tells(bare) and any(name.certain for name in names(bare))
+        return explains_cause(bare) and any(name.certain for name in names(bare))
     closed = bare.endswith((".", "!")) and len(bare.split()) >= 3
-    return closed or (bool(_VALUE.match(bare)) and not _PART.match(bare)) or acts(bare)
+    return closed or (bool(_VALUE.match(bare)) and not _PART.match(bare)) or has_verb(bare)
 
 
-def acts(text: str) -> bool:
+def has_verb(text: str) -> bool:
     """Whether the text has a verb, listed or recognised by its ending, with a subject. A question used as a
     title does not count ("What is insulin")."""
     words = [] if _ASKS.match(text) else WORD.findall(text)
@@ -134,24 +134,24 @@ def acts(text: str) -> bool:
     return False
 
 
-def tells(text: str) -> bool:
+def explains_cause(text: str) -> bool:
     """Whether the text says how or why something happened, and hence that it did."""
     cause = _CAUSE.search(text)
-    return bool(cause and acts(text[cause.end() :]))
+    return bool(cause and has_verb(text[cause.end() :]))
 
 
-def asserted(lead: str) -> str:
+def lead_statement(lead: str) -> str:
     """What a list's lead-in states by itself; "" if it only announces the list ("The main risks are")."""
     bare = lead.rstrip(" :")
     tail = _TAIL.search(bare, max(0, len(bare) - 80))
     said = bare[: tail.start()] if tail else bare
     whole = said if tail and tail["aside"] else bare
-    if has_amount(said) or tells(said):
+    if has_amount(said) or explains_cause(said):
         return whole
     words = WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
         return ""
     # A verb at the end needs the list to complete it.
     if is_finite(words[-1].lower()) or words[-1].lower() == "include":
-        return whole if acts(" ".join(words[:-1])) else ""
-    return whole if acts(said) else ""
+        return whole if has_verb(" ".join(words[:-1])) else ""
+    return whole if has_verb(said) else ""

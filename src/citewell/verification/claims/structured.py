@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from citewell.core.records import DraftClaim, Kind, Quote, Record
-from citewell.verification.claims.answers import ParsedClaim, Piece, PieceKind, parse_answer
+from citewell.verification.claims.answers import AnswerPiece, ParsedClaim, PieceKind, parse_answer
 
 _OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
 _ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
@@ -23,16 +23,16 @@ _LETTER = re.compile(
 )
 
 
-class Evidence(msgspec.Struct):
+class StructuredEvidence(msgspec.Struct):
     source: str
     quote: str
 
 
-class Stated(msgspec.Struct):
+class StructuredClaim(msgspec.Struct):
     """Unknown keys are ignored, since models add some; known keys must have the right type."""
 
     claim: str
-    evidence: list[Evidence] = []
+    evidence: list[StructuredEvidence] = []
     kind: str = "cited"
     reasoning: str = ""
     part: int = 0
@@ -49,7 +49,7 @@ class Structured(Record, frozen=True, kw_only=True):
     labels: tuple[str, ...]
 
 
-def stated_in(member: str) -> Stated:
+def parse_claim(member: str) -> StructuredClaim:
     """One claim of the object. Accepts evidence without its array or null, and a number as a label, since
     models write these. Raises msgspec.DecodeError for anything else that is not a claim."""
     read = msgspec.json.decode(member)
@@ -57,7 +57,7 @@ def stated_in(member: str) -> Stated:
         given = read["evidence"]
         pieces = given if isinstance(given, list) else [] if given is None else [given]
         read["evidence"] = [_labelled(one) for one in pieces]
-    return msgspec.convert(read, type=Stated)
+    return msgspec.convert(read, type=StructuredClaim)
 
 
 def _labelled(evidence: object) -> object:
@@ -80,7 +80,7 @@ class _Place(Record, frozen=True, kw_only=True):
 
     start: int
     end: int
-    stated: Stated
+    stated: StructuredClaim
 
 
 def is_structured(text: str) -> bool:
@@ -88,7 +88,7 @@ def is_structured(text: str) -> bool:
     return bool(_OBJECT.match(text))
 
 
-def spaced(text: str) -> str:
+def claim_separator(text: str) -> str:
     """The separator between ``text`` and the next claim."""
     return "" if not text else " " if _ENDS.search(text) else "\n"
 
@@ -101,7 +101,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
     text = answer[begin:].rstrip().removesuffix("```").rstrip()
     try:
         members = [bytes(raw).decode() for raw in msgspec.json.decode(text, type=_Object).claims]
-        stated = [stated_in(member) for member in members]
+        stated = [parse_claim(member) for member in members]
     except (msgspec.DecodeError, UnicodeError):
         return None
     prose, places = "", list[_Place]()
@@ -109,7 +109,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
     for member, one in zip(members, stated, strict=True):
         at = answer.index(member, begin)
         begin = at + len(member)
-        gap = spaced(prose)
+        gap = claim_separator(prose)
         letters += [(at, at)] * len(gap)
         start = len(prose) + len(gap)
         prose += gap + one.claim
@@ -117,7 +117,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
         places.append(_Place(start=start, end=len(prose), stated=one))
     parsed = parse_answer(prose, known)
     found = list(parsed.claims)
-    read: list[ParsedClaim | Piece] = [
+    read: list[ParsedClaim | AnswerPiece] = [
         *parsed.claims,
         *(piece for piece in parsed.pieces if piece.kind is PieceKind.ABSTENTION),
     ]
@@ -142,7 +142,9 @@ def _written(member: str, at: int) -> list[tuple[int, int]]:
     return [(start + m.start(), start + m.end()) for m in _LETTER.finditer(literal[1:-1])]
 
 
-def _drafted(claim: ParsedClaim, stated: Sequence[Stated], letters: Sequence[tuple[int, int]]) -> DraftClaim:
+def _drafted(
+    claim: ParsedClaim, stated: Sequence[StructuredClaim], letters: Sequence[tuple[int, int]]
+) -> DraftClaim:
     quotes = [Quote(source=e.source, text=e.quote) for one in stated for e in one.evidence]
     held = {quote.source for quote in quotes}
     quotes += [Quote(source=label) for label in claim.labels if label not in held]
@@ -158,5 +160,5 @@ def _drafted(claim: ParsedClaim, stated: Sequence[Stated], letters: Sequence[tup
     )
 
 
-def _meet(place: _Place, other: ParsedClaim | Piece) -> bool:
+def _meet(place: _Place, other: ParsedClaim | AnswerPiece) -> bool:
     return place.start < other.end and other.start < place.end

@@ -43,7 +43,7 @@ CONDUCT = (
 """Keys and sections of the configuration that an answer depends on."""
 
 
-class Outcome(StrEnum):
+class PromiseOutcome(StrEnum):
     """The outcome of a promise."""
 
     HOLDS = "holds"
@@ -69,7 +69,7 @@ class Promise(Record, frozen=True, kw_only=True):
     rate: float | None
     bound: float | None
     coverage: float | None
-    outcome: Outcome
+    outcome: PromiseOutcome
     unscored: int = 0
     note: str = ""
 
@@ -83,7 +83,7 @@ class Weighing(Record, frozen=True, kw_only=True):
     right: int
     configured: float | None
     found: float | None
-    outcome: Outcome
+    outcome: PromiseOutcome
     note: str = ""
 
 
@@ -133,7 +133,7 @@ class Card(Record, frozen=True, kw_only=True):
         return hash_value(self)
 
 
-class Today(Record, frozen=True, kw_only=True):
+class CurrentSetup(Record, frozen=True, kw_only=True):
     """The current setup, in the terms of a card."""
 
     makers: dict[str, Maker]
@@ -256,7 +256,7 @@ def of_verdicts(card: Card) -> Card:
     )
 
 
-def state_of(card: Card, path: str, today: Today) -> CardState:
+def check_card(card: Card, path: str, today: CurrentSetup) -> CardState:
     """Fresh, or stale with reasons. What the card does not name cannot make it stale."""
     reasons = [
         f"the {role} is {_named(today.makers.get(role))}, not {_named(maker)}"
