@@ -316,7 +316,7 @@ def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_name
     report = home.ingest(folder)
     skipped = {outcome.document_id: outcome.message for outcome in report.skipped}
     assert skipped == {
-        "papers/plum.png": "it is a PNG image",
+        "papers/plum.png": "it is a PNG image that citewell[ocr] would read",
         "papers/yields.json": "it is a data file",
     }
     assert [outcome.document_id for outcome in report.failed] == ["papers/text.pdf"]
