@@ -15,6 +15,7 @@ is computed for the first tokens of claims and questions alone, as nothing else 
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import sys
@@ -269,7 +270,7 @@ def _layer(layer: nn.Module, state: Tensor, over: Tensor, bias: Tensor) -> Tenso
 
     asks, keys, values = (heads(part) for part in (attention.q(state), attention.k(over), attention.v(over)))
     # Not torch's fused attention: its way back is three times slower in bfloat16 on a processor.
-    read = (torch.matmul(asks / 8.0, keys.transpose(2, 3)) + bias).softmax(-1) @ values
+    read = (torch.matmul(asks / math.sqrt(asks.shape[-1]), keys.transpose(2, 3)) + bias).softmax(-1) @ values
     state = layer.attention.LayerNorm(attention.o(read.transpose(1, 2).flatten(2)) + state)
     wide = functional.gelu(layer.intermediate.dense(state))
     return layer.output.LayerNorm(layer.output.dense(wide) + state)
