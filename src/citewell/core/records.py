@@ -163,6 +163,10 @@ class Document(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
 
+    def boxes_in(self, start: int, end: int) -> tuple[Box, ...]:
+        """The rectangles that overlap ``text[start:end]``."""
+        return tuple(box for box in self.boxes if box.start < end and start < box.end)
+
     @property
     def dated(self) -> str:
         """The date it is ordered by: published, else effective, else signed; "" if only guessed."""

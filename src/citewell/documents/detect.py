@@ -114,6 +114,15 @@ _MARKDOWN_SIGNS = (
 _SNIFFED = 65_536
 
 
+def other_kind(data: bytes) -> str:
+    """What ``data`` is by its first bytes, such as "a PNG image"; "" if it is no known kind without text."""
+    for offset, magic, what in _OTHERS:
+        # Letters and digits alone may also begin a text: "ID3,name" heads a table.
+        if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
+            return what
+    return ""
+
+
 def detect(data: bytes, name: str, limits: Documents) -> str:
     """The media type of ``data``. Raises EmptyDocumentError, EncryptedError, DamagedError, LimitError,
     or UnsupportedError that says what it is instead (OtherKindError: a kind that is not text at all)."""
@@ -131,14 +140,12 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
             raise EncryptedError(told, hint="remove the password and save it again")
         told = "it is an Office file from before 2007 (.doc, .xls, .ppt)"
         raise OtherKindError(told, hint="save it as .docx or .xlsx")
-    for offset, magic, what in _OTHERS:
-        # Letters and digits alone may also begin a text: "ID3,name" heads a table.
-        if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
-            if what not in PICTURES:
-                raise OtherKindError(f"it is {what}", hint=READS)
-            if not ocr.installed():
-                raise OtherKindError(f"it is {what} that citewell[ocr] would read", hint=ocr.INSTALL)
-            return PICTURES[what]
+    if what := other_kind(data):
+        if what not in PICTURES:
+            raise OtherKindError(f"it is {what}", hint=READS)
+        if not ocr.installed():
+            raise OtherKindError(f"it is {what} that citewell[ocr] would read", hint=ocr.INSTALL)
+        return PICTURES[what]
     suffix = PurePosixPath(name).suffix
     if _is_mail(data, suffix.lower()):
         return EML

@@ -71,13 +71,14 @@ def main() -> None:
     """Runs in the child process: writes the image to standard output."""
     import pypdfium2
 
-    from citewell.documents.pdf.pictures import open_picture, picture_kind
+    from citewell.documents.detect import PICTURES, other_kind
+    from citewell.documents.pdf.pictures import open_picture
 
     leave_network()
     path, number, scale = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     limit_memory(int(sys.argv[4]))
     data = Path(path).read_bytes()
-    pdf = open_picture(data) if picture_kind(data) else pypdfium2.PdfDocument(data)
+    pdf = open_picture(data) if other_kind(data) in PICTURES else pypdfium2.PdfDocument(data)
     if not 1 <= number <= len(pdf):
         sys.exit(_NO_SUCH_PAGE)
     page = pdf[number - 1]

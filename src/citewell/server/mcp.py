@@ -221,12 +221,7 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
         nothing = "the text contains no claim to check"
         return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)
     verdict = checked["claims"][0]["verdict"]
-    ocr = read_by_ocr(
-        box.confidence
-        for start, end in located.spans
-        for box in document.boxes
-        if box.start < end and start < box.end
-    )
+    ocr = read_by_ocr(box.confidence for start, end in located.spans for box in document.boxes_in(start, end))
     return CitationCheck(
         found=True,
         status=verdict["status"],

@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import LimitError, OtherKindError
+from citewell.documents.detect import other_kind
 from citewell.documents.pdf.scans import MOST_PIXELS, SIDE
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ _SCANNED_DPI, _MOST_DPI = 150.0, 2400.0
 _SCREEN_DPI = 96.0
 _LONG_SIDE = 842.0
 """Points: of A4."""
-
-
-_BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG", b"II*\0": "TIFF", b"MM\0*": "TIFF"}
-
-
-def picture_kind(data: bytes) -> str:
-    """ "PNG", "JPEG" or "TIFF"; "" for anything else."""
-    return next((kind for begins, kind in _BEGINNINGS.items() if data.startswith(begins)), "")
 
 
 def open_picture(data: bytes) -> pypdfium2.PdfDocument:
@@ -53,7 +46,7 @@ def open_picture(data: bytes) -> pypdfium2.PdfDocument:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(str(error)) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        told = f"it is a {picture_kind(data)} image that cannot be opened"
+        told = f"it is {other_kind(data) or 'a picture'} that cannot be opened"
         raise OtherKindError(told, hint="open it in a viewer and save it again") from error
     return pdf
 

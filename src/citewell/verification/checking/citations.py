@@ -252,7 +252,7 @@ class Library:
                 mode=mode,
                 section_path=_section(document, chunk, start),
                 page=_page(document, start) or chunk.page,
-                boxes=tuple(box for box in document.boxes if box.start < end and start < box.end),
+                boxes=document.boxes_in(start, end),
                 verdict=verdict,
             )
             for span in cited.spans or ((chunk.start_offset, chunk.start_offset),)
@@ -267,8 +267,7 @@ class Library:
             for one in cited
             if one.passage is not None and not one.broken
             for start, end in one.spans or ((one.passage.chunk.start_offset, one.passage.chunk.end_offset),)
-            for box in self.document(one.passage).boxes
-            if box.start < end and start < box.end
+            for box in self.document(one.passage).boxes_in(start, end)
         )
 
     def _broken(self, cited: ResolvedCitation, claim: DraftClaim, mode: str) -> Citation:
