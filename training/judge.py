@@ -132,9 +132,9 @@ SHOWN = {
 """Shares that a further round shows: of the written passages before those about what the judge got wrong, of
 single sentences with what they answer, of the public groups, of general pairs, of public questions. The round
 "recent" also shows all that was written about what the judge got wrong."""
-FURTHER_STEPS = 600
+FURTHER_STEPS = 450
 """Of the round "further", at most."""
-RECENT_STEPS = 850
+RECENT_STEPS = 950
 """Of the round "recent", at most."""
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
