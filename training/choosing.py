@@ -24,7 +24,7 @@ from training.general import general_items
 from training.heldout import examples
 from training.judge import SEED, Group, Judge, Question, batches, collated, encoded, load_tokenizer
 from training.judge_weights import shipped
-from training.linked import answering
+from training.linked import answering, says_so
 from training.passages import part_of
 
 PASSAGES, PUBLIC, GENERAL, TOKENS = 150, 30, 400, 4096
@@ -62,6 +62,10 @@ def _of_passage(passage: Passage, rng: random.Random) -> Iterator[tuple[str, Gro
         yield kind, Group(f"{passage.title}\n{premise}", claims, labels, "")
     asked = tuple(Question(q.question, bool(q.answer)) for q in passage.questions)
     yield "passage answers", Group(f"{passage.title}\n{passage.text}", (), (), "", asked)
+    for said, both in says_so(passage):
+        claims, labels = (tuple(each) for each in zip(*both, strict=True))
+        kinds = tuple(0 if label == "entailment" else 1 for label in labels)
+        yield "yes or no", Group(f"{passage.title}\n{said}", claims, kinds, "")
     for said, answered in answering(passage, rng):
         yield "sentence answers", Group(said, (), (), "", tuple(Question(*each) for each in answered))
 

@@ -1,8 +1,9 @@
 """Written examples: invented passages with claims, a changed version of the passage, and questions.
 
-In: training/data/*.jsonl, one passage per line. Out: :class:`Passage` values, each permanently in one part,
-by the hash of its text: "train", "choose" or "report". `python -m training.examples` counts them and shows
-that words do not give the labels away: the AUROC of word overlap, and of a classifier of the claim alone.
+In: training/data/*.jsonl, one passage per line, and yes-no.tsv. Out: :class:`Passage` values, each always in
+one part, by the hash of its text: "train", "choose" or "report". `python -m training.examples` counts them
+and shows that words do not give the labels away: the AUROC of word overlap, and of a classifier of the claim
+alone.
 A large language model wrote all of them, one by one (training/data/README.md).
 """
 
@@ -35,11 +36,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``answer`` is a stretch of the passage, or "" if it does not answer, with the reason in ``why``."""
+    """``answer`` is a stretch of the passage, or "" if it does not answer, with the reason in ``why``;
+    ``says`` is "yes" or "no" where it answers so and that was labelled, else ""."""
 
     question: str
     answer: str
     why: str
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,17 @@ class Passage:
     part: str
     statements: tuple[Statement, ...]
     questions: tuple[Asked, ...]
+
+
+def text_key(text: str) -> str:
+    """As yes-no.tsv names a passage."""
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+@cache
+def _yes_or_no() -> dict[tuple[str, str], str]:
+    lines = (FOLDER / "yes-no.tsv").read_text(encoding="utf-8").splitlines()
+    return {(key, question): says for key, question, says in (line.split("\t") for line in lines)}
 
 
 def part_of(text: str) -> str:
@@ -85,7 +99,11 @@ def _read() -> Iterator[Passage]:
                 for first, claim, tag, second in _fair(row["claims"], after)
                 for premise, label in ((text, first), (changed, second))
             ]
-            questions = [Asked(q[0], q[1] or "", q[2] if q[1] is None else "") for q in row["questions"]]
+            key = text_key(text)
+            questions = [
+                Asked(q[0], q[1] or "", q[2] if q[1] is None else "", _yes_or_no().get((key, q[0]), ""))
+                for q in row["questions"]
+            ]
             for asked in questions:
                 if asked.answer not in text:
                     raise ValueError(f"{path.name}:{number}: no such words: {asked.answer!r}")

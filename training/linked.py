@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator
 
 from citewell.core.sentences import sentence_spans
+from citewell.questions.parsing import wants_yes_or_no, yes_or_no
 from training.examples import Passage
 
 LINKS = (
@@ -54,21 +55,37 @@ def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
     return made
 
 
+def says_so(passage: Passage) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The sentences that answer a question of the passage with yes or no, or the whole text, with both
+    answers as claims and their labels; and the whole text with both to a question that it leaves open."""
+    for number, asked in enumerate(passage.questions):
+        both = [(yes_or_no(word, asked.question), word) for word in ("yes", "no")]
+        if asked.says:
+            said = passage.text if number % 3 == 0 else answering_sentences(passage.text, asked.answer)
+            if said:
+                yield said, [(c, "entailment" if word == asked.says else "contradiction") for c, word in both]
+        elif not asked.answer and wants_yes_or_no(asked.question):
+            yield passage.text, [(claim, "neutral") for claim, _ in both]
+
+
+def answering_sentences(text: str, answer: str) -> str:
+    """The sentences of ``text`` that hold ``answer``, "" if there are none."""
+    start = text.find(answer)
+    end = start + len(answer)
+    touched = [(a, b) for a, b in sentence_spans(text) if a < end and b > start]
+    return text[touched[0][0] : touched[-1][1]] if touched else ""
+
+
 def answering(
     passage: Passage, rng: random.Random, most: int = SENTENCES
 ) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
     """Up to ``most`` sentences of the passage, each with the question it answers and others it does not."""
-    text = passage.text
-    spans = sentence_spans(text)
     asked = [q for q in passage.questions if q.answer]
     rng.shuffle(asked)
     for chosen in asked[:most]:
-        start = text.find(chosen.answer)
-        end = start + len(chosen.answer)
-        touched = [(a, b) for a, b in spans if a < end and b > start]
-        if not touched:
+        said = answering_sentences(passage.text, chosen.answer)
+        if not said:
             continue
-        said = text[touched[0][0] : touched[-1][1]]
         others = [
             q.question for q in passage.questions if q is not chosen and not (q.answer and q.answer in said)
         ]

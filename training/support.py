@@ -6,7 +6,7 @@ examples' part "choose") and the exported entailers. Out: support.json next to t
 fitted on, and cross-validated reliability and calibration error by kind of source.
 Classes are weighted to equal priors within each set, and a set by the root of its size, so that no
 set's base rate becomes the verifier's. A claim of several sentences is supported as much as its least
-supported sentence, in the fit as at run time. One line per kind of source: an intercept, and a positive slope
+supported sentence, in the fit as at run time. One line per kind of pair: an intercept, and a positive slope
 for each entailer.
 """
 
@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
-from citewell.verification.evidence import KINDS, source_kind
+from citewell.verification.evidence import KINDS, pair_kind
 from citewell.verification.support import FILE, log_odds
 from training import answers
 from training.answers import NOTHING, area
@@ -35,7 +35,7 @@ from training.card import state_hash
 from training.entailer import SEED
 from training.examples import passages as written_passages
 from training.heldout import Example, examples
-from training.linked import answering
+from training.linked import answering, says_so
 
 Floats = NDArray[np.float64]
 ANSWERS, CONTRADICTIONS = 1_200, 400
@@ -61,19 +61,26 @@ class Design:
 
 
 def design(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> Design:
-    """An intercept and a slope for each entailer, for each kind of source. ``values`` holds, for each
+    """An intercept and a slope for each entailer, for each kind of pair. ``values`` holds, for each
     sentence of each claim, the log odds of each entailer."""
     lines: list[dict[str, float]] = []
     of = []
+    kinds = kinds_of(rows)
     for row, sentences in zip(rows, values, strict=True):
         of.append(list(range(len(lines), len(lines) + len(sentences))))
-        kind = source_kind(row.premise)
+        kind = pair_kind(row.premise, row.claim)
         for told in sentences:
-            line = {f"intercept {each}": float(each == kind) for each in KINDS}
+            line = {f"intercept {each}": float(each == kind) for each in kinds}
             for number, value in enumerate(told):
-                line |= {f"{SLOPES[number]} {each}": value * (each == kind) for each in KINDS}
+                line |= {f"{SLOPES[number]} {each}": value * (each == kind) for each in kinds}
             lines.append(line)
     return Design(np.array([list(line.values()) for line in lines]), list(lines[0]), list(rows), of)
+
+
+def kinds_of(rows: Sequence[Example]) -> list[str]:
+    """Those of KINDS that occur."""
+    found = {pair_kind(row.premise, row.claim) for row in rows}
+    return [kind for kind in KINDS if kind in found]
 
 
 def judged_by(
@@ -164,6 +171,22 @@ def written_examples() -> list[Example]:
     ]
 
 
+def yes_or_no() -> list[Example]:
+    """Both answers to questions that sentences of passages of the part "choose" answer with yes or no, and to
+    some that a passage leaves open."""
+    told = [
+        (f"{passage.title}\n{said}", claim, label)
+        for passage in written_passages()
+        if passage.part == "choose"
+        for said, both in says_so(passage)
+        for claim, label in both
+    ]
+    open_ = [row for row in told if row[2] == "neutral"]
+    kept = [row for row in told if row[2] != "neutral"]
+    kept += random.Random(SEED).sample(open_, min(len(open_), len(kept) // 4))
+    return [Example(text, claim, label == "entailment", "examples/yes or no") for text, claim, label in kept]
+
+
 def single_sentences() -> list[Example]:
     """From the written passages of the part "choose", claims in the text's own words with one thing wrong,
     each under the one sentence that differs between the passage's versions and shares most of its words. The
@@ -201,7 +224,7 @@ def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]])
     beta = fit(made, range(len(rows)))
     slopes = SLOPES[: len(values[0][0])]
     line = {name: round(float(value), 5) for name, value in zip(made.names, beta, strict=True)}
-    kinds = np.array([source_kind(row.premise) for row in rows])
+    kinds = np.array([pair_kind(row.premise, row.claim) for row in rows])
     by_set: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         by_set[row.name].append(i)
@@ -211,11 +234,11 @@ def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]])
                 "intercept": line[f"intercept {kind}"],
                 **{name: line[f"{name} {kind}"] for name in slopes},
             }
-            for kind in KINDS
+            for kind in kinds_of(rows)
         },
         "fitted_on": {name: len(index) for name, index in sorted(by_set.items())},
         "reliability (5-fold)": {
-            k: reliability(held[kinds == k], y[kinds == k], weight[kinds == k]) for k in KINDS
+            k: reliability(held[kinds == k], y[kinds == k], weight[kinds == k]) for k in kinds_of(rows)
         },
         "balanced accuracy at 0.5 (5-fold)": {n: _balanced(held[i], y[i]) for n, i in sorted(by_set.items())},
         "AUROC (5-fold)": {n: area(held[i], y[i]) for n, i in sorted(by_set.items())},
@@ -281,7 +304,7 @@ def main(names: list[str]) -> None:
     if names:
         rows += written_examples()
         # The judge costs four times as much to run.
-        rows = [*random.Random(SEED).sample(rows, len(rows) // 6), *single_sentences()]
+        rows = [*random.Random(SEED).sample(rows, len(rows) // 6), *single_sentences(), *yes_or_no()]
         entailers.append(OnnxEntailer(WEIGHTS / "entailer"))
     rows, values = judged_by(rows, entailers)
     alone = [[told[:1] for told in sentences] for sentences in values]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.core.ports import GenerationRequest
-from citewell.core.records import Draft, Kind, Passage
+from citewell.core.ports import Candidate, GenerationRequest
+from citewell.core.records import Draft, Kind, Maker, Passage
 from citewell.generation import ExtractiveGenerator
 from citewell.generation.extractive import CELL, ROW
 from citewell.models.onnx.reading import OnnxReader
@@ -470,3 +471,40 @@ def test_a_row_that_holds_less_of_what_is_asked_is_left_out(writer, pages) -> No
     )
     draft = write(writer, "How many visitors did Namur have?", shops, loaves)
     assert [claim.text for claim in draft.claims] == ["Namur: 4400"]
+
+
+class Denies:
+    """An answer check that takes what names the subject for an answer, and every answer for a "No."."""
+
+    maker = Maker(name="denies")
+    border = least = 0.5
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [0.9 if "racing" in text else 0.1 for text, _ in pairs]
+
+    def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        return self.answers([(candidate.text, question) for candidate in candidates])
+
+    def says(self, question: str, text: str) -> str:
+        return "No."
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("is racing damage covered", "No."),
+        ("Is damage by racing covered?", "No."),
+        ("What is not covered?", "Damage by grounding, racing or hire is not covered."),
+    ],
+)
+def test_yes_or_no_comes_first_where_it_is_asked(pages, question: str, first: str) -> None:
+    passage = pages.text(
+        "The hull is covered for five years. Damage by grounding, racing or hire is not covered."
+    )
+    draft = write(ExtractiveGenerator(OnnxReader(), check=Denies()), question, passage)
+    claim, last = draft.claims[0], draft.claims[-1]
+    assert claim.text == first
+    assert last.text == "Damage by grounding, racing or hire is not covered."
+    assert claim.quotes == last.quotes
+    assert draft.text[claim.start : claim.end] == claim.text
+    assert claim.fragment is (first == "No.")

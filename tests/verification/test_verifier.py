@@ -352,3 +352,20 @@ def test_what_is_ticked_beside_another_box_is_said(source: str) -> None:
 
 def test_brackets_of_prose_are_no_box() -> None:
     assert "falsy" in as_evidence("[ ] is an empty list, and it is falsy.").text
+
+
+class Listening(Fixed):
+    """Notes what it is asked."""
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        self.asked = [claim for _, claim in pairs]
+        return super().entail(pairs)
+
+
+def test_a_bare_yes_is_checked_as_the_answer_to_its_question() -> None:
+    entailer = Listening(0.1, 0.8)
+    source = "Is the hull covered? Yes. Is racing covered? No."
+    verdict = Verifier(entailer).verify("Yes.", [source], asked="Is racing covered?")
+    assert entailer.asked == ["The answer to \u201cIs racing covered\u201d is yes."]
+    assert verdict.status is not Status.VERIFIED
+    assert verdict.proof is not Proof.VERBATIM

@@ -220,6 +220,10 @@ class AnswerCheck(Protocol):
         """For each candidate, the probability in [0, 1] that it answers, from all three probabilities."""
         ...
 
+    def says(self, question: str, text: str) -> str:
+        """Which of "Yes." and "No." the text surely gives as the answer to the question; "" for neither."""
+        ...
+
 
 class Sufficiency(StrEnum):
     """Do the passages hold an answer? UNCHECKED does not pass."""

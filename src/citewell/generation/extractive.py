@@ -1,4 +1,5 @@
-"""The embedded writer. It quotes what answers, one claim each, and never states a fact of its own.
+"""The embedded writer. It quotes what answers, one claim each, and never states a fact of its own; "Yes." or
+"No." comes before a quote that says so.
 
 In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole sentences, or
 a row's label and the cell asked for; and, marked as inferences, results that the question asks to compute
@@ -18,9 +19,9 @@ from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
 from citewell.core.prompts.loading import hash_prompts, load_prompt
 from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
 from citewell.questions.calculator import CalculationResult, calculator
-from citewell.questions.evidence import Answer, find_evidence
+from citewell.questions.evidence import Answer, find_evidence, framed_text
 from citewell.questions.naming import usable
-from citewell.questions.parsing import read_question
+from citewell.questions.parsing import read_question, wants_yes_or_no
 from citewell.questions.periods import periods_in
 from citewell.questions.rows import CellAnswer, label_span, row_forms, text_of
 
@@ -81,6 +82,10 @@ class ExtractiveGenerator:
                 read_question(aspect), passages, self._extractor, max_no_answer=limit, check=self._check
             )
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
+            if found and len(request.aspects) < 2 and (said := self._says(aspect, found[0][0])):
+                answering = msgspec.structs.replace(found[0][1][1], text=said, fragment=True)
+                if _bare(said) not in banned:
+                    told(("", answering))
             cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
             missing += [] if found else [aspect]
         results = [
@@ -104,6 +109,12 @@ class ExtractiveGenerator:
             notes=tuple(notes),
             deterministic=True,
         )
+
+    def _says(self, aspect: str, answer: Answer) -> str:
+        """ "Yes." or "No." if that is asked and the answer's words surely say so, else ""."""
+        if self._check is None or not wants_yes_or_no(aspect) or isinstance(answer, CellAnswer):
+            return ""
+        return self._check.says(aspect, framed_text(answer))
 
 
 def _written(pieces: Sequence[_Piece]) -> tuple[str, tuple[DraftClaim, ...]]:

@@ -71,7 +71,7 @@ class EscalatingEntailer:
         if voice.said.entailment is None:
             return True
         low, high = BORDERLINE
-        return low <= support(pair[0], voice.said, maker=voice.maker) <= high
+        return low <= support(pair[0], voice.said, pair[1], maker=voice.maker) <= high
 
 
 def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:

@@ -184,13 +184,16 @@ def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list
 
 
 def _candidate(answer: Answer) -> Candidate:
+    return Candidate(text=framed_text(answer), reader=sure(answer), ranker=answer.passage.relevance or 0.0)
+
+
+def framed_text(answer: Answer) -> str:
+    """The sentence, or the row, under its title and headings, as the answer check reads it."""
     chunk = answer.passage.chunk
     if isinstance(answer, SentenceAnswer):
         above = heading_above(chunk.content, answer.start - chunk.start_offset)
-        text = framed((chunk.title, *chunk.section_path, above), answer.text)
-    else:
-        text = framed((chunk.title, *chunk.section_path), row_text(answer.passage, answer.row).text)
-    return Candidate(text=text, reader=sure(answer), ranker=answer.passage.relevance or 0.0)
+        return framed((chunk.title, *chunk.section_path, above), answer.text)
+    return framed((chunk.title, *chunk.section_path), row_text(answer.passage, answer.row).text)
 
 
 def framed(heads: Iterable[str], said: str) -> str:

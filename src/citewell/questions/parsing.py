@@ -195,6 +195,28 @@ _CODE = re.compile(
 )
 
 
+_SAID = re.compile(r"\W*(yes|no)\W*", re.I)
+_ANSWERED = re.compile(r"The answer to \u201c.*\u201d is (?:yes|no)\.", re.S)
+_ENDS = re.compile(r"[?!]+(?:\s+|$)|\.\s+(?=[A-Z])|\.$")
+
+
+def yes_or_no(said: str, question: str) -> str:
+    """A bare "Yes." or "No" as the sentence it states by answering ``question``; "" for any other words."""
+    match = _SAID.fullmatch(said)
+    asked = _ENDS.sub(", ", " ".join(question.split())).strip(", ")
+    return f"The answer to \u201c{asked}\u201d is {match[1].lower()}." if match and asked else ""
+
+
+def wants_yes_or_no(question: str) -> bool:
+    """Whether ``question`` can be answered with yes or no, with or without its question mark."""
+    return question_kind(f"{question.rstrip(' ?.')}?") is QuestionKind.YES_NO
+
+
+def says_yes_or_no(statement: str) -> bool:
+    """Whether ``statement`` was made by :func:`yes_or_no`."""
+    return bool(_ANSWERED.fullmatch(statement))
+
+
 def question_kind(question: str) -> QuestionKind:
     """The first kind in the table whose pattern matches the question; TEXT if none does."""
     return next((kind for kind, pattern in _KINDS if pattern.search(question)), QuestionKind.TEXT)

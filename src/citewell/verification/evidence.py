@@ -12,6 +12,7 @@ import re
 
 from citewell.core.records import Passage, Record, Row
 from citewell.core.sentences import sentence_spans
+from citewell.questions.parsing import says_yes_or_no
 from citewell.questions.scales import declared_units, joined_heads
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -263,9 +264,15 @@ def _line(row: Row, text: str, offset: int) -> TableLine:
     )
 
 
-KINDS = ("sentence", "text", "table")
+ANSWER = "answer"
+KINDS = ("sentence", "text", "table", ANSWER)
 _RECORD = re.compile(r"(?=.{0,62}?: ).*?: (?P<value>.*)")
 _FEWEST = 4  # minimum words of a sentence; fewer are a value, even with a full stop ("Founded: 1964.")
+
+
+def pair_kind(premise: str, claim: str) -> str:
+    """``answer`` for a claim that answers a question with yes or no, else the kind of source."""
+    return ANSWER if says_yes_or_no(claim) else source_kind(premise)
 
 
 def source_kind(premise: str) -> str:

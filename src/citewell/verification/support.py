@@ -1,12 +1,12 @@
 """An entailer's output as a calibrated probability of support.
 
 In: a premise, the entailer's three probabilities and its maker. Out: the probability of support at equal
-priors, so that 0.5 is the threshold. An embedded entailer's log odds are mapped by one line per kind of
-source (sentence, text, table), with coefficients stored next to its weights in support.json with what they
-were fitted on, checked against its card when read; the judge and the small entailer are combined by one joint
-line. Any other entailer's probability is used as is; any other panel has the lowest probability among the
-voices it reports. The claim's words are not used: features of them were measured and brought no gain
-(docs/measurements/rules.md).
+priors, so that 0.5 is the threshold. An embedded entailer's log odds are mapped by one line per kind of pair
+(a source that is a sentence, text or table; a claim that answers yes or no), with coefficients stored next to
+its weights in support.json with what they were fitted on, checked against its card when read; the judge and
+the small entailer are combined by one joint line. Any other entailer's probability is used as is; any other
+panel has the lowest probability among the voices it reports. The claim's other words are not used: features
+of them were measured and brought no gain (docs/measurements/rules.md).
 """
 
 from __future__ import annotations
@@ -21,30 +21,35 @@ from typing import Any
 from citewell.core.identity import hash_bytes
 from citewell.core.records import Entailment, Maker, Voice
 from citewell.core.weights import checked_bytes, entailer_folders, read_card
-from citewell.verification.evidence import source_kind
+from citewell.verification.evidence import pair_kind, source_kind
 
 FILE = "support.json"
 UNCALIBRATED = "not calibrated for this verification model"
 _EDGE = 1e-4  # log odds are clipped here: beyond it is only the model's overconfidence
 
 
-def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
+def support(premise: str, entailment: Entailment, claim: str = "", *, maker: Maker) -> float:
     """In [0, 1], before objections by exact code. Raises ValueError for an unchecked entailment."""
     if entailment.entailment is None:
         raise ValueError(f"nothing to calibrate: {entailment.unchecked}")
     if entailment.voices:
-        together = _together(premise, entailment.voices) if entailment.weighed else None
+        together = _together(premise, claim, entailment.voices) if entailment.weighed else None
         if together is not None:
             return together
-        return min(support(premise, voice.said, maker=voice.maker) for voice in entailment.voices)
+        return min(support(premise, voice.said, claim, maker=voice.maker) for voice in entailment.voices)
     fitted = _fitted(maker)
     if fitted is None:
         return entailment.entailment
-    line = fitted["coefficients"][source_kind(premise)]
+    line = _line(fitted["coefficients"], premise, claim)
     return logistic(line["intercept"] + line["slope"] * log_odds(entailment.entailment))
 
 
-def _together(premise: str, voices: Sequence[Voice]) -> float | None:
+def _line(fitted: dict[str, dict[str, float]], premise: str, claim: str) -> dict[str, float]:
+    """The coefficients for this kind of pair; of its source alone where none were fitted to the kind."""
+    return fitted.get(pair_kind(premise, claim)) or fitted[source_kind(premise)]
+
+
+def _together(premise: str, claim: str, voices: Sequence[Voice]) -> float | None:
     """By the line fitted jointly to two voices; None if there is none."""
     said = {voice.maker.hash: voice.said.entailment for voice in voices}
     for folder in _folders():
@@ -53,7 +58,7 @@ def _together(premise: str, voices: Sequence[Voice]) -> float | None:
             continue
         own, other = fitted["entailer"]["hash"], fitted["joint"]["with"]["hash"]
         if said.keys() == {own, other}:
-            line = fitted["joint"]["coefficients"][source_kind(premise)]
+            line = _line(fitted["joint"]["coefficients"], premise, claim)
             return logistic(
                 line["intercept"]
                 + line["slope"] * log_odds(said[own] or 0.0)

@@ -28,6 +28,7 @@ from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
+from citewell.questions.parsing import yes_or_no
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
@@ -151,6 +152,8 @@ class Verifier:
             return self._unchecked(
                 f"the verification models only know English (the source: {self._foreign(texts[0])})"
             )
+        if question.asked and yes_or_no(claim, question.asked):
+            return None  # a "Yes." that stands in a source answers another question
         for evidence in english:
             whole = stands_whole(claim, evidence.text, evidence.sections)
             if whole and not another_subject(question, evidence):
@@ -192,7 +195,7 @@ class Verifier:
                 f"the source: {foreign}" if foreign else "the model returned no probability"
             )
             return _Read(premise=evidence, entailment=Entailment.without(reason), support=None)
-        probability = support(evidence.text, answer, maker=self._entailer.maker)
+        probability = support(evidence.text, answer, hypothesis(question), maker=self._entailer.maker)
         found = objection(question, evidence, self._objections)
         held = min(probability, DENIED_CEILING) if found else probability
         return _Read(premise=evidence, entailment=answer, support=held, objection=found)
@@ -298,7 +301,10 @@ class Verifier:
 
 def hypothesis(question: ClaimEvidence) -> str:
     """The entailer's hypothesis: the claim, or the question and the fragment that answers it."""
-    return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
+    asked = question.asked.strip()
+    if not asked:
+        return question.claim
+    return yes_or_no(question.claim, asked) or f"{asked} {question.claim}"
 
 
 def _framed(question: ClaimEvidence, evidence: EvidenceText) -> str:

@@ -444,6 +444,9 @@ class Beside:
     def weigh(self, _: str, candidates: Any) -> list[float]:
         return [0.9 for _ in candidates]
 
+    def says(self, *_: str) -> str:
+        return ""
+
 
 class Answers(Beside):
     def answers(self, pairs: Any) -> list[float]:

@@ -27,6 +27,7 @@ from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.session import Tokens, open_session
 from citewell.models.onnx.windows import WindowRule
 from citewell.models.remembering import Memory
+from citewell.questions.parsing import yes_or_no
 from citewell.verification.support import log_odds, logistic
 
 Logits = NDArray[np.float32]
@@ -116,6 +117,8 @@ class OnnxAnswerCheck:
         self.border: float = calibration["border"]
         self.least: float = calibration["least"]
         self._line: Mapping[str, float] = calibration["line"]
+        self._says: float = calibration.get("says", {}).get("border", 1.0)
+        self._judge = judge
         self._session = judge.session
         self._max_tokens = judge.max_tokens
         self._memory: Memory[tuple[str, str], float] = Memory(8_192)
@@ -134,6 +137,13 @@ class OnnxAnswerCheck:
             )
             for candidate, p in zip(candidates, said, strict=True)
         ]
+
+    def says(self, question: str, text: str) -> str:
+        """By the judge's probability of one answer less that of the other, from its first output."""
+        said = ("Yes.", "No.")
+        found = self._judge.entail([(text, yes_or_no(each, question)) for each in said])
+        yes, no = (each.entailment or 0.0 for each in found)
+        return said[no > yes] if abs(yes - no) >= self._says else ""
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (text, question) the probability in [0, 1] that the text answers the question; if both

@@ -32,7 +32,7 @@ from citewell.core.records import (
 )
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, head_fit
-from citewell.questions.parsing import read_question
+from citewell.questions.parsing import read_question, yes_or_no
 from citewell.questions.periods import periods_in, year_before, years_meant
 from citewell.questions.rows import differing_cell, is_value, row_forms, text_of
 from citewell.verification.binding import bind
@@ -300,7 +300,7 @@ class Judging:
 
     def bind_passage(self, state: ClaimState, passage: Passage) -> ResolvedCitation:
         """The spans of ``passage`` that support the claim; none if it shares no word with it."""
-        chunk, claim = passage.chunk, state.drafted.text
+        chunk, claim = passage.chunk, self._words(state)
         quote = Quote(source=chunk.chunk_id)
         try:
             document = self.library.document(passage)
@@ -385,4 +385,9 @@ class Judging:
 
     def closest(self, state: ClaimState) -> tuple[Passage, ...]:
         """The MOST_PASSAGES usable passages with the highest word overlap."""
-        return rank_by_overlap(state.drafted.text, self.library.usable)[:MOST_PASSAGES]
+        return rank_by_overlap(self._words(state), self.library.usable)[:MOST_PASSAGES]
+
+    def _words(self, state: ClaimState) -> str:
+        """The words to look for: the claim's, or for a bare yes or no those of the question."""
+        said = state.drafted.text
+        return self.question if state.fragment and yes_or_no(said, self.question) else said
