@@ -219,13 +219,18 @@ PAGE = b"<html><h1>Pears</h1><p>Pears are picked in October. <a href='/other.htm
 
 
 @pytest.mark.enable_socket
-def test_a_web_page_is_fetched_once_and_nothing_that_it_names(kb: KnowledgeBase, web: str) -> None:
+def test_a_web_page_is_fetched_once_and_nothing_that_it_names(
+    kb: KnowledgeBase, web: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Web.pages |= {"/pears?year=2": (200, {}, PAGE), "/old": (302, {"Location": "/pears?year=2"}, b"")}
     address = f"{web}/pears?year=2"
     assert statuses(kb.ingest(f"{address}#picking")) == {address: "added"}
     assert Web.asked == ["/pears?year=2"]
     assert statuses(kb.ingest(address)) == {address: "unchanged"}
     assert statuses(kb.ingest(f"{web}/old")) == {f"{web}/old": "added"}
+    with monkeypatch.context() as patched:
+        patched.setenv("SSL_CERT_FILE", "/nowhere.pem")
+        assert "SSL_CERT_FILE" in kb.ingest(address).failed[0].hint
     Web.pages["/pears?year=2"] = (503, {}, b"busy")
     assert "503" in kb.ingest(address).failed[0].message
     del Web.pages["/pears?year=2"]
@@ -240,9 +245,10 @@ def test_a_web_page_is_fetched_once_and_nothing_that_it_names(kb: KnowledgeBase,
         ((200, {}, b"a" * (3 << 20)), "larger than 1 MiB"),
         ((302, {"Location": "file:///etc/passwd"}, b""), "cannot be fetched"),
         ((302, {"Location": "/"}, b""), "cannot be fetched"),
+        ((302, {"Location": "http://localhost/"}, b""), "another host, localhost"),
         ((200, {"Content-Encoding": "gzip"}, b"\x1f\x8b"), "compressed with gzip"),
     ],
-    ids=["too large", "a redirect to a file", "a loop", "compressed"],
+    ids=["too large", "a redirect to a file", "a loop", "another host", "compressed"],
 )
 def test_a_web_server_that_misbehaves_is_a_failure(kb: KnowledgeBase, web: str, page: Any, says: str) -> None:
     Web.pages["/"] = page

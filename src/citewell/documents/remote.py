@@ -8,6 +8,7 @@ formats.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import threading
@@ -128,18 +129,17 @@ class Remote:
             yield _unseen(address, error)
             return
         for entry in entries:
-            full, kind = entry["name"].rstrip("/"), entry["type"]
+            full = entry["name"].rstrip("/")
             name = full.rpartition("/")[2]
             below = f"{address}{'' if address.endswith('/') else '/'}{name}"
             if full == path.rstrip("/") or name.startswith(SKIPPED_PREFIXES):  # an object that marks a folder
                 continue
-            if kind == "directory":
+            if entry["type"] == "directory":
                 yield from self._under(system, full, below, root, depth + 1)
-            elif kind == "file":
+            elif entry["type"] == "file":
                 yield self._file(below, partial(_read, system, entry["name"]), root)
             else:
-                what = "a link" if kind == "link" else "not a regular file"
-                fault = UnreadableError(f"it is {what}", hint="name a regular file")
+                fault = UnreadableError("it is a link or a device", hint="name a regular file")
                 yield replace(_unseen(below, fault), skipped=True)
 
     def _file(self, address: str, pieces: Pieces, root: Path | None) -> SourceFile:
@@ -170,6 +170,8 @@ class Remote:
                     if self._stopped.is_set():
                         raise UnreadableError("the fetch was stopped", hint="run the same command again")
                     kept.write(piece)
+        except DocumentError:
+            raise
         except Exception as error:
             if _absent(error):
                 self.missing.add(source.remote)
@@ -196,21 +198,21 @@ def _open(address: str) -> tuple[Any, str]:
     cannot be reached."""
     scheme = address.partition("://")[0]
     try:
+        from fsspec import available_protocols
         from fsspec.core import url_to_fs
         from fsspec.registry import known_implementations
     except ImportError as error:
-        raise MissingExtraError(
-            f"{scheme}:// addresses need fsspec", hint="pip install 'citewell[remote]'"
-        ) from error
+        told = f"{scheme}:// addresses need fsspec"
+        raise MissingExtraError(told, hint="pip install 'citewell[remote]'") from error
+    if scheme not in available_protocols():
+        hint = "use one that fsspec knows, such as s3://, gs://, az://, sftp:// or https://"
+        raise UsageError(f"{scheme}:// is not a known kind of address", hint=hint)
     try:
         found: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         package = known_implementations.get(scheme, {}).get("class", "").partition(".")[0]
         hint = str(error) if package == "fsspec" else f"pip install {package}"
         raise MissingExtraError(f"{scheme}:// needs a package that is missing", hint=hint) from error
-    except ValueError as error:
-        hint = "use one that fsspec knows, such as s3://, gs://, az://, sftp:// or https://"
-        raise UsageError(f"{address} cannot be opened ({error})", hint=hint) from error
     return found
 
 
@@ -223,15 +225,27 @@ def _read(system: Any, path: str, most: int) -> Generator[bytes, None, None]:
 
 
 def _get(address: str, most: int) -> Generator[bytes, None, None]:
-    """One GET; a redirect leads to a web server or nowhere."""
+    """One GET. Redirects stay on its host: a server elsewhere could point at one that only this machine
+    reaches."""
     import httpx2
+
+    def same_host(request: Any) -> None:
+        host = request.url.host
+        if host.removeprefix("www.") != httpx2.URL(address).host.removeprefix("www."):
+            hint = "open it in a browser, and ingest the address where you end up"
+            raise UnreadableError(f"it redirects to another host, {host}", hint=hint)
 
     # Compressed, a few bytes could be any number.
     headers = {"Accept-Encoding": "identity", "User-Agent": "citewell"}
-    with (
-        httpx2.Client(follow_redirects=True, max_redirects=_REDIRECTS, timeout=_SILENCE_S) as client,
-        client.stream("GET", address, headers=headers) as answer,
-    ):
+    hooks = {"request": [same_host]}
+    try:
+        client = httpx2.Client(
+            follow_redirects=True, max_redirects=_REDIRECTS, timeout=_SILENCE_S, event_hooks=hooks
+        )
+    except OSError as error:  # not found here would mean that the page is gone
+        hint = "check SSL_CERT_FILE and SSL_CERT_DIR"
+        raise UnreadableError("the certificates of this machine cannot be read", hint=hint) from error
+    with client, client.stream("GET", address, headers=headers) as answer:
         if answer.status_code in (404, 410):
             raise FileNotFoundError(address)
         if not answer.is_success or answer.headers.get("Content-Encoding", "identity") != "identity":
@@ -248,8 +262,8 @@ def _too_large(most: int) -> LimitError:
 
 def _absent(error: Exception) -> bool:
     """Whether it says that there is nothing at the address, and not that a file of this machine, such as one
-    with credentials or certificates, is missing: that error has a number."""
-    return isinstance(error, FileNotFoundError) and (error.errno is None or error.filename is None)
+    with credentials, is missing: that error names it."""
+    return isinstance(error, FileNotFoundError) and not os.path.isabs(str(error.filename or ""))
 
 
 def _told(error: Exception) -> DocumentError:
