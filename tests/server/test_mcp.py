@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import fsspec
 import pytest
 from mcp import Client, StdioServerParameters
 from typer.testing import CliRunner
@@ -246,6 +247,14 @@ def test_documents_change_only_where_that_was_allowed(talk: Talk, tmp_path: Path
     assert taken.structured_content["files"][0]["status"] == "added"
     assert "1805" in answer.structured_content["answer"]
     assert not withdrawn.is_error
+
+
+def test_an_agent_cannot_have_an_address_fetched(kb: KnowledgeBase) -> None:
+    system, before = fsspec.filesystem("memory"), kb.documents()
+    system.pipe("memory://bucket/a.md", b"# The tower\n\nThe tower was built in 1805.\n")
+    anyio.run(make_server(kb, allow_writes=True).call_tool, "ingest", {"path": "memory://bucket/a.md"})
+    assert kb.documents() == before
+    system.store.clear()
 
 
 def test_the_command_serves_its_home_over_a_pipe(home: Path) -> None:

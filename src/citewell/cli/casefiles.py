@@ -46,7 +46,7 @@ def draft(
             try:
                 if isinstance(source, FileFailure):
                     raise source.error
-                documents.append(worker.read(source.path, document_id=source.document_id))
+                documents.append(worker.read(source.place, document_id=source.document_id))
             except DocumentError as error:
                 aside(f"{source.path}: {error}")
                 failed = True

@@ -32,7 +32,10 @@ _NOUN = re.compile(
 @command(app, new_home=True)
 def ingest(
     kb: KnowledgeBase,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders to ingest.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders and addresses (s3://, https://) to ingest."),
+    ],
     acl: Words = None,
     id: str | None = None,
     tag: Words = None,

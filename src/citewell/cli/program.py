@@ -35,7 +35,7 @@ def _root(
 
 
 for module in (
-    *("setup", "doctor", "ingest", "documents", "ask", "verify"),
+    *("setup", "doctor", "ingest", "watch", "documents", "ask", "verify"),
     *("audit", "audit_uses", "review"),
     *("eval_run", "casefiles", "probes", "spotcheck", "calibrate", "serve"),
 ):

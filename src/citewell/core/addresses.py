@@ -1,4 +1,5 @@
-"""Addresses that may contain a secret: how a record or a message names them, and how to post to one.
+"""Addresses: what is one; and those that may contain a secret: how a record or a message names them, and how
+to post to one.
 
 In: a URL as configured. Out: its name without user, password, query and anything else that may be a token;
 why posting to it failed. Knows nothing about what the address serves.
@@ -7,6 +8,7 @@ why posting to it failed. Knows nothing about what the address serves.
 from __future__ import annotations
 
 import logging
+import re
 from urllib.parse import urlsplit
 
 PATHS_SHOWN = ("file", "postgresql", "postgres")
@@ -15,6 +17,12 @@ TIMEOUT_S = 10.0
 
 
 _UNREADABLE = "(an address without a scheme)"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
+
+
+def is_address(given: object) -> bool:
+    """Whether it is a text like ``s3://bucket/reports``. A Path never is: two slashes become one in it."""
+    return isinstance(given, str) and _ADDRESS.match(given) is not None
 
 
 def redact_address(address: str) -> str:

@@ -39,6 +39,9 @@ def check_id(document_id: str) -> None:
 
 
 def source_of(document_id: str) -> str:
-    """The source of a document: the ingested folder, or ``uploads``; "" if the id names none."""
-    first, slash, _ = document_id.partition("/")
+    """The source of a document: the ingested folder, ``uploads``, or the host or bucket of its address; "" if
+    the id names none."""
+    first, slash, rest = document_id.partition("/")
+    if first.endswith(":") and rest.startswith("/"):
+        return f"{first}//{rest[1:].partition('/')[0]}"
     return first if slash else ""

@@ -13,48 +13,51 @@ import os
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
+from citewell.core.addresses import is_address
 from citewell.core.errors import DocumentError, LimitError, UnreadableError, UsageError
 from citewell.core.identity import hash_pieces
 from citewell.core.naming import fault_of
 
-_DEEPEST = 100
+DEEPEST = 100
 _MOST_VISITS = 8  # to one folder through different links
 _PIECE = 1 << 20
-_SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office programs
+SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office programs
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A regular file, the id its document will have, its :func:`resolve_folder`, and the real folder it was
     found under (None if it was named itself); or a file inside one: ``within`` is its name there, ``part``
-    its position, both from the outermost level inwards."""
+    its position, both from the outermost level inwards. One at an address has its URI in ``remote``; its
+    ``place`` stands for the address until ``fetch`` has returned it with the place of its bytes."""
 
-    path: Path
+    path: Path | str
     document_id: str
     place: Path
     root: Path | None = None
     part: tuple[int, ...] = ()
     within: str = ""
+    remote: str = ""
+    fetch: Callable[[SourceFile], SourceFile] | None = None
 
     @property
     def uri(self) -> str:
-        return self.place.as_uri() + (f"#{quote(self.within)}" if self.part else "")
+        return (self.remote or self.place.as_uri()) + (f"#{quote(self.within)}" if self.part else "")
 
     def inside(self, position: int, name: str) -> SourceFile:
         """The file at ``position`` inside this one."""
-        return SourceFile(
-            Path(f"{self.path}/{name}"),
-            f"{self.document_id}/{name}",
-            self.place,
-            self.root,
-            (*self.part, position),
-            f"{self.within}/{name}" if self.within else name,
+        return replace(
+            self,
+            path=f"{self.path}/{name}",
+            document_id=f"{self.document_id}/{name}",
+            part=(*self.part, position),
+            within=f"{self.within}/{name}" if self.within else name,
         )
 
 
@@ -63,30 +66,41 @@ class FileFailure:
     """A path that yields no document, and why. ``unseen``: what is under it, if anything, is unknown;
     ``skipped``: it was skipped on purpose."""
 
-    path: Path
+    path: Path | str
     error: DocumentError
     place: Path
     unseen: bool = False
     skipped: bool = False
 
 
-def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
-    """Every file under ``paths``; hidden ones only if named themselves, and no link that leads out of the
-    folder it was found under: otherwise anyone who can write there could choose which files of this machine
-    are read.
+Found = Iterator[SourceFile | FileFailure]
+
+
+def walk(
+    paths: Sequence[Path | str],
+    *,
+    document_id: str | None = None,
+    remote: Callable[[str], Found] | None = None,
+) -> Found:
+    """Every file under ``paths``, and those that ``remote`` finds at addresses among them; hidden ones
+    only if named themselves, and no link that leads out of the folder it was found under: otherwise anyone
+    who can write there could choose which files of this machine are read.
 
     An id is the path relative to the *parent* of the folder it was found under (``pdfs/NIKE_2023_10K.pdf``),
     the file's name if it was named itself, or ``document_id``. A second file with the same id is a failure.
     Raises UsageError if ``document_id`` is given for anything but one file.
     """
+    one = UsageError("--id names a single document", hint="give exactly one file with it")
     if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
-        raise UsageError("--id names a single document", hint="give exactly one file with it")
+        raise one
     taken: dict[str, SourceFile] = {}
     for path in paths:
-        for item in _under(path):
+        for item in remote(str(path)) if remote and is_address(path) else _under(Path(path)):
             if isinstance(item, FileFailure):
                 yield item
                 continue
+            if document_id is not None and item.root is not None:
+                raise one
             name = document_id if document_id is not None else item.document_id
             if fault := fault_of(name):
                 told = f"its name cannot be used as an id: {fault}"
@@ -182,11 +196,10 @@ def _left_the_folder() -> UnreadableError:
 
 
 _TARGET = "ingest its target by name, or copy the target into the folder"
-_Found = Iterator[SourceFile | FileFailure]
 _Identity = tuple[int, int]
 
 
-def _under(path: Path) -> _Found:
+def _under(path: Path) -> Found:
     place, found = resolve_folder(path), False
     for item in _at(path, place, place.name, _Line(Path(os.path.realpath(path)))):
         found = True
@@ -196,7 +209,7 @@ def _under(path: Path) -> _Found:
         yield _failure(path, place, "the folder contains no files", hint)
 
 
-def _failure(path: Path, place: Path, told: str, hint: str) -> FileFailure:
+def _failure(path: Path | str, place: Path, told: str, hint: str) -> FileFailure:
     return FileFailure(path, UnreadableError(told, hint=hint), place)
 
 
@@ -216,7 +229,7 @@ class _Line:
         return os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(self.root)
 
 
-def _at(path: Path, place: Path, name: str, line: _Line) -> _Found:
+def _at(path: Path, place: Path, name: str, line: _Line) -> Found:
     try:
         status = path.stat()
     except OSError as error:
@@ -231,14 +244,14 @@ def _at(path: Path, place: Path, name: str, line: _Line) -> _Found:
         yield SourceFile(path, _name(name), place, line.root if line.above else None)
 
 
-def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
+def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> Found:
     """``line`` ends with this folder."""
     *above, identity = line.above
     line.visits[identity] += 1
     if identity in above:
         yield _failure(folder, place, "it leads back to a folder it is in", "remove the link to it")
         return
-    if len(above) >= _DEEPEST or line.visits[identity] > _MOST_VISITS:
+    if len(above) >= DEEPEST or line.visits[identity] > _MOST_VISITS:
         told = "its folders are nested too deep or linked too often"
         yield FileFailure(folder, LimitError(told, hint="ingest the folders one by one"), place)
         return
@@ -248,7 +261,7 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
         yield FileFailure(folder, _unreadable(error), place, unseen=True)
         return
     for entry in entries:
-        if entry.startswith(_SKIPPED_PREFIXES):
+        if entry.startswith(SKIPPED_PREFIXES):
             continue
         if line.leaves(folder / entry):
             left = _left_the_folder()

@@ -19,13 +19,14 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from citewell.core.addresses import is_address
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
 from citewell.core.errors import AbandonedError, LimitError, UsageError
 from citewell.core.ports import Clock
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, missing_version
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.files import FileFailure, SourceFile, is_gone, resolve_folder, walk
+from citewell.documents.files import FileFailure, SourceFile, is_gone, walk
 from citewell.documents.index import LanceIndex
 from citewell.documents.intake import Item, ParsedFile, Plan, ahead, failure, read_all
 from citewell.documents.outcomes import (
@@ -38,6 +39,7 @@ from citewell.documents.outcomes import (
     IngestReport,
     Progress,
 )
+from citewell.documents.remote import Remote, place_of
 from citewell.documents.supersession import declare_replacement, settle
 from citewell.documents.worker import ParsingWorker
 
@@ -47,7 +49,7 @@ _EMBED_CHUNKS = 64
 
 
 def ingest(
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     *,
     worker: ParsingWorker,
     evidence: SqliteEvidence,
@@ -62,7 +64,8 @@ def ingest(
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
     gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
-    """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
+    """Brings evidence and index up to date with the files under ``paths`` and publishes the index. A path
+    that is an address (:func:`citewell.core.addresses.is_address`) is fetched, file by file.
 
     A file whose bytes are known is left alone; one that cannot be read is reported and the rest continue.
     Files in a folder that are not documents (images, JSON) are skipped; one named by its own path is read
@@ -79,20 +82,26 @@ def ingest(
     The worker's time limit applies to reading and cutting a file, and again to embedding each group of up to
     _COMMIT_CHUNKS of its chunks.
     """
-    with index.writer():
+    with index.writer(), Remote(worker.limits) as remote:
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
-        found, places = list(walk(paths, document_id=document_id)), {resolve_folder(path) for path in paths}
+        found = list(walk(paths, document_id=document_id, remote=remote.under))
+        places = {place_of(path) for path in paths}
         if supersedes and len(found) != 1:
             raise UsageError(
                 f"{len(found)} files cannot supersede {', '.join(supersedes)}",
                 hint="name the one file that does",
             )
         writing = Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
-        read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
+
+        def stop() -> None:
+            worker.kill()
+            remote.stop()
+
+        read = ahead(read_all(found, places, worker, chunking, plan), stop, writing.must_go_on)
         by = found[0].document_id if supersedes and isinstance(found[0], SourceFile) else ""
         return writing.all_of(
             read,
-            lambda entries: [*_gone(places, found, entries), *plan.no_longer_inside(entries)],
+            lambda entries: [*_gone(places, found, entries, remote), *plan.no_longer_inside(entries)],
             sees,
             given=(by, tuple(supersedes)) if by else None,
         )
@@ -201,7 +210,7 @@ class Writing:
         return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
 
     def take(self, item: Item) -> None:
-        if isinstance(item, Path):
+        if isinstance(item, Path | str):
             # Files that were left alone took no time and say nothing about the rate.
             self._done += self._sizes[self._files] if self._worked else 0
             self._files, self._path, self._worked = self._files + 1, str(item), False
@@ -290,10 +299,15 @@ class Writing:
 
 
 def _gone(
-    places: set[Path], found: Sequence[SourceFile | FileFailure], entries: Iterable[CatalogueEntry]
+    places: set[Path],
+    found: Sequence[SourceFile | FileFailure],
+    entries: Iterable[CatalogueEntry],
+    remote: Remote,
 ) -> list[CatalogueEntry]:
     """The ``entries`` under the ingested ``places`` whose file is gone, not merely unreadable."""
-    met = {source.document_id for source in found if isinstance(source, SourceFile)}
+    met = {
+        one.document_id for one in found if isinstance(one, SourceFile) and one.remote not in remote.missing
+    }
     unseen = {source.place for source in found if isinstance(source, FileFailure) and source.unseen}
     gone = []
     for entry in entries:
@@ -301,7 +315,9 @@ def _gone(
         if file is None or entry.state == WITHDRAWN or entry.document_id in met:
             continue
         ingested = not places.isdisjoint((file, *file.parents))
-        if ingested and unseen.isdisjoint(file.parents) and is_gone(file):
+        if not ingested or not unseen.isdisjoint(file.parents):
+            continue
+        if is_gone(file) if file.is_absolute() else remote.is_gone(entry.uri.partition("#")[0]):
             gone.append(entry)
     return gone
 
@@ -309,7 +325,7 @@ def _gone(
 def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:
     """``outcomes`` plus the withdrawals, which replace the failures of named paths that no longer exist."""
     files = {_file_of(entry) for entry in gone}
-    kept = [one for one in outcomes if one.status != FAILED or resolve_folder(Path(one.path)) not in files]
+    kept = [one for one in outcomes if one.status != FAILED or place_of(one.path) not in files]
     return kept + [
         FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
         for entry in gone
@@ -317,14 +333,15 @@ def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) 
 
 
 def _file_of(entry: CatalogueEntry) -> Path | None:
-    """The file that the entry was read from, or from inside; byte for byte, as a name need not be text."""
+    """The file that the entry was read from, or from inside; byte for byte, as a name need not be text. An
+    address is a relative path here, and a file of this machine never is."""
     if not entry.uri.startswith("file:///"):
-        return None
+        return Path(entry.uri.partition("#")[0]) if is_address(entry.uri) else None
     return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://").partition("#")[0])))
 
 
-def _size(path: Path) -> int:
+def _size(path: Path | str) -> int:
     """The size in bytes, at least 1; 1 if it is unknown."""
     with contextlib.suppress(OSError):
-        return max(1, path.stat().st_size)
+        return max(1, os.stat(path).st_size)
     return 1

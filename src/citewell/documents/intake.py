@@ -44,8 +44,8 @@ class ParsedFile(Record, frozen=True, kw_only=True):
     status: str
 
 
-Item = Path | FileOutcome | ParsedFile
-"""A file's path, then its outcome if it was not read, or what was read; ``Path()`` after the last."""
+Item = Path | str | FileOutcome | ParsedFile
+"""A file's path or address, then its outcome or what was read; ``Path()`` after the last."""
 
 
 class Plan:
@@ -142,9 +142,11 @@ def _read(
     asked = (named and not source.part) or source.document_id in plan.known
     try:
         kept = None
+        if source.fetch is not None:
+            source = source.fetch(source)
         if not source.part:
             most = worker.limits.max_file_mb << 20
-            version = hash_contents(source.path, max_bytes=most, root=source.root)
+            version = hash_contents(source.place, max_bytes=most, root=source.root)
             if (outcome := plan.skip(source, version, named)) is not None:
                 yield outcome
                 return
@@ -195,10 +197,10 @@ def _read(
 
 
 def ahead(
-    items: Iterator[Item], worker: ParsingWorker, must_go_on: Callable[[], None]
+    items: Iterator[Item], stop: Callable[[], None], must_go_on: Callable[[], None]
 ) -> Generator[Item, None, None]:
-    """``items``, produced in a separate thread, a few ahead of the consumer. Closing it early stops the
-    current read."""
+    """``items``, produced in a separate thread, a few ahead of the consumer. Closing it early calls ``stop``,
+    which must end the current read."""
     waiting: queue.Queue[Item | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 
@@ -235,7 +237,7 @@ def ahead(
             yield item
     except BaseException:
         stopped.set()
-        worker.kill()
+        stop()
         raise
     finally:
         stopped.set()

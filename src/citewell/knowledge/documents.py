@@ -40,7 +40,7 @@ def validate_sources(paths: Sequence[object], document_id: object) -> None:
 
 
 def ingest(
-    parts: Assembly, paths: Sequence[Path], *, supersedes: Sequence[str], **options: Any
+    parts: Assembly, paths: Sequence[Path | str], *, supersedes: Sequence[str], **options: Any
 ) -> IngestReport:
     """See :func:`citewell.documents.ingesting.ingest`, which takes ``options``; the log commits to the text
     of everything read."""

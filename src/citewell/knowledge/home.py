@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.core.access import OWNER, Caller, Role, string_tuple
+from citewell.core.addresses import is_address
 from citewell.core.config import Config
-from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.errors import AccessError, EvidenceError, UsageError
 from citewell.core.files import make_folder
 from citewell.core.metering import Meter, metered
 from citewell.core.records import Answer, AuditRecord, Document, Passage, Supersession, Trace
@@ -100,11 +101,13 @@ class KnowledgeBase:
         gone: Callable[[], str] = lambda: "",
     ) -> IngestReport:
         """Brings the knowledge base up to date with files and folders; see
-        :func:`citewell.documents.ingesting.ingest`.
+        :func:`citewell.documents.ingesting.ingest`. A string such as ``s3://bucket/reports`` or
+        ``https://host/page`` is an address, for the owner of the home alone; a Path never is one.
 
         An unreadable file is reported with its remedy and the others continue. Raises UsageError for an
-        invalid path or id, or while another ingest is writing; AccessError when the caller may not ingest or
-        could not see the result; AbandonedError once ``gone`` returns why nobody is waiting any more.
+        invalid path or id, or while another ingest is writing; MissingExtraError for an address whose package
+        is not installed; AccessError when the caller may not ingest or could not see the result;
+        AbandonedError once ``gone`` returns why nobody is waiting any more.
         """
         from citewell.knowledge.documents import ingest, validate_sources
 
@@ -112,11 +115,14 @@ class KnowledgeBase:
         acl, tags = string_tuple("acl", acl), string_tuple("tags", tags)
         self.caller.must_see(acl)
         validate_sources(paths, document_id)
+        if any(map(is_address, paths)) and not self.caller.everything:
+            hint = "run `citewell ingest` on the machine that has the home"
+            raise AccessError("only the owner of the home can ingest from an address", hint=hint)
         make_folder(self.home)
         self._parts.seal_configuration()
         return ingest(
             self._parts,
-            [Path(path) for path in paths],
+            [path if is_address(path) else Path(path) for path in paths],
             acl=acl,
             tags=tags,
             document_id=document_id,

@@ -193,7 +193,10 @@ def make_server(
                 f"{path} is not in any of the folders that may be ingested",
                 hint=f"allowed folders: {', '.join(map(str, allowed))}",
             )
-        report = kb.ingest(place if allowed else path, acl=groups or (), tags=tags or ())
+        given = (
+            place if allowed else path and Path(path)
+        )  # a Path is never an address, which would be fetched
+        report = kb.ingest(given, acl=groups or (), tags=tags or ())
         return IngestResult(files=[plain(outcome) for outcome in report.files])
 
     @tool(CHANGES)
