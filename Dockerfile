@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # The server with its embedded models. Nothing secret goes into a layer: keys, documents and the log are in the
 # volume, and .dockerignore lets only the files below into the build.
 FROM python:3.11-slim-bookworm AS build

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 import typer.main
 import yaml
+from hatchling.builders.sdist import SdistBuilder
 
 from citewell.cli import app
 from citewell.core.config import RESERVED, Config, load
@@ -209,11 +210,21 @@ def test_a_release_attests_and_publishes_what_it_builds() -> None:
     assert not re.search(r"secrets\.|password", (ROOT / ".github/workflows/release.yml").read_text())
 
 
+@pytest.mark.parametrize("project", [".", "judge"])
+def test_a_source_distribution_holds_its_own_files_and_fits_the_limit_of_pypi(project: str) -> None:
+    files = list(SdistBuilder(str(ROOT / project)).recurse_included_files())
+    names = {file.distribution_path.split("/")[0] for file in files}
+    assert {"src", "README.md", "LICENSE"} <= names
+    assert "judge" not in names
+    assert sum(Path(file.path).stat().st_size for file in files) < 120 << 20  # compressed, under 100 MiB
+
+
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
 def test_a_hook_runs_a_command_with_options_that_it_has(hook: dict[str, Any]) -> None:
     program, *words = shlex.split(hook["entry"])
     assert program in PROJECT["scripts"]
     found = command(words)
+    assert not hasattr(found, "commands")
     given = [word for word in (*words, *hook["args"]) if word.startswith("--")]
     assert set(given) <= {option for parameter in found.params for option in parameter.opts}
     # `verify` takes further files for sources, the others one file.
