@@ -57,6 +57,8 @@ lock: build/tools/ready
 	$(LOCK) --group build -o requirements/build.txt
 	$(LOCK) pyproject.toml -c requirements/build.txt -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) pyproject.toml --extra openai --extra anthropic --extra postgres --extra otel \
+		-c requirements/runtime.txt -c requirements/dev.txt -o requirements/server.txt
 	$(LOCK) pyproject.toml --extra huggingface --extra local --extra langchain --extra llamaindex --extra haystack \
 		--extra ocr --group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
 

@@ -81,6 +81,7 @@ def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
         ("build", [*BUILD, *group("build")]),
         ("runtime", RUNTIME),
         ("dev", [*RUNTIME, *group("dev")]),
+        ("server", [*RUNTIME, *extras("openai", "anthropic", "postgres", "otel")]),
         ("extras", [*RUNTIME, *extras("huggingface", "local", "langchain"), *group("vendors")]),
     ],
 )
@@ -90,7 +91,9 @@ def test_the_lock_files_hold_what_is_declared(name: str, required: list[str]) ->
 
 def test_the_lock_files_agree_and_hold_no_torch() -> None:
     dev = {(name, version) for name, version, _ in entries(lock("dev"))}
-    smaller = {(name, version) for file in ("build", "runtime") for name, version, _ in entries(lock(file))}
+    smaller = {
+        (name, version) for file in ("build", "runtime", "server") for name, version, _ in entries(lock(file))
+    }
     assert smaller <= dev
     assert "torch" not in {name for name, _ in dev}
 

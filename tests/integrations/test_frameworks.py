@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import citewell
 
+GUIDE = (Path(__file__).parents[2] / "docs/migrating.md").read_text()
 BRIDGE, TOLL = "The bridge opened in 1932 after six years of work.", "The toll was abolished in 1958."
 QUESTION = "When did the bridge open?"
 TRUE, FALSE = "The bridge opened in 1932 [1].", "The bridge opened in 1947 [1]."
@@ -101,3 +103,13 @@ def test_haystack_retrieves_and_verifies_in_a_pipeline(kb: Any) -> None:
         kb.ingest_documents([Document(content="The lamp is lit.", meta={"url": "lamp"})]).files[0].status
         == "added"
     )
+
+
+@pytest.mark.parametrize("code", re.findall(r"^```py\n(.*?)^```", GUIDE, flags=re.M | re.S))
+def test_what_the_guide_for_migrating_shows_is_what_happens(
+    code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for framework in re.findall(r"^from (langchain_core|llama_index\.core|haystack)\b", code, flags=re.M):
+        pytest.importorskip(framework)
+    exec(compile(code, "documentation", "exec"), {"__name__": "documentation"})  # noqa: S102
+    assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.+)$", code, flags=re.M)
