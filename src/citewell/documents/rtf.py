@@ -38,9 +38,7 @@ _CODE_PAGES = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
 _CHARACTERS = dict(
     zip(_WORD.findall("emdash endash lquote rquote ldblquote rdblquote bullet"), "—–‘’“”•", strict=True)
 )
-_CHARACTERS |= dict.fromkeys(
-    _WORD.findall("tab line page column nestcell nestrow emspace enspace qmspace"), " "
-)
+_CHARACTERS |= dict.fromkeys(_WORD.findall("tab line page column nestcell nestrow emspace enspace"), " ")
 _SIGNS = {b"~": " ", b"_": "-", b"\t": " "}
 _TOGGLES = frozenset(("v", "deleted", "strike", "striked"))
 _SCRIPTS = dict.fromkeys(("super", "up"), Script.RAISED) | dict.fromkeys(("sub", "dn"), Script.LOWERED)
@@ -75,7 +73,7 @@ _FORMATS: dict[str, Callable[[int], dict[str, int]]] = {
 }
 _GROUNDS = dict.fromkeys(("cb", "highlight", "chcbpat"), "painted")
 _GROUNDS |= dict.fromkeys(("cbpat", "shading"), "shaded")
-_PATTERNS = frozenset(("shading", "clshdng", "clshdngraw", "ts"))
+_PATTERNS = frozenset(("shading", "clshdng", "clshdngraw"))
 _UNPAINTED = {"pale": False, "painted": False}
 
 
@@ -118,7 +116,7 @@ class _Body:
         self._codec = "cp1252"
         self._fonts: dict[int, tuple[int, str]] = {}
         self._rgb: dict[str, int] = {}
-        self._pale: list[bool] = []
+        self._pale: dict[int, bool] = {}
         self._levels: dict[int, int] = {}
         self._info: dict[str, str] = {}
         self._mark = ""
@@ -168,8 +166,6 @@ class _Body:
             author=found_author(self._info.get("author"), "metadata"),
             saved_at=found_date(saved, "metadata: modified") or found_date(created, "metadata: created"),
         )
-
-    # --- tokens ---
 
     def _take(self, data: bytes) -> None:
         skipped = min(self._skip, len(data))
@@ -280,7 +276,7 @@ class _Body:
             kept = state.unseen & {"deleted"}
             self._state = state._replace(font=self._font, unseen=kept, script=Script.PLAIN, **_UNPAINTED)
         elif word == "cf":
-            self._state = state._replace(pale=self._is_pale(value))
+            self._state = state._replace(pale=self._pale.get(value, False))
         elif word == "s":
             self._state = state._replace(level=self._levels.get(value, 0))
         elif word == "ansicpg":
@@ -308,20 +304,18 @@ class _Body:
             case "cellx":
                 self._edges.append((value, self._continues))
                 self._continues = False
-            case "clcbpat" | "clcbpatraw" | "trcbpat" | "clshdng" | "clshdngraw" | "ts":
+            case "clcbpat" | "clcbpatraw" | "trcbpat" | "clshdng" | "clshdngraw":
                 self._row_shaded |= self._darkens(word, value)
-
-    # --- what they mean ---
 
     def _unicode(self, value: int) -> None:
         self._skip = self._state.replaced
         code = value if 0xFFFF < value <= 0x10FFFF else value & 0xFFFF
-        high, self._surrogate = self._surrogate, 0
         if 0xD800 <= code < 0xDC00:
             self._surrogate = code
             return
-        if high and 0xDC00 <= code < 0xE000:
-            code += 0x10000 + ((high - 0xD800) << 10) - 0xDC00
+        if 0xDC00 <= code < 0xE000:
+            code += 0x10000 + ((self._surrogate - 0xD800) << 10) - 0xDC00
+            self._surrogate = 0
         charset, name = self._fonts.get(self._state.font, (_DEFAULT, ""))
         self._say(" " if code < 32 else symbol(name if charset == _SYMBOLS else "", f"{code:x}"))
 
@@ -334,7 +328,7 @@ class _Body:
             case "colortbl":
                 for _ in range(text.count(";")):
                     channels = "".join(f"{self._rgb.get(name, 0):02x}" for name in ("red", "green", "blue"))
-                    self._pale.append(is_pale(channels))
+                    self._pale[len(self._pale)] = is_pale(channels)
                     self._rgb = {}
             case "stylesheet":
                 state.pieces.append((text, Script.PLAIN))
@@ -362,11 +356,8 @@ class _Body:
         return hidden or bool(state.unseen)
 
     def _darkens(self, word: str, value: int) -> bool:
-        """Whether it paints a background other than white; a pattern or a table's style is taken for one."""
-        return value > 0 and (word in _PATTERNS or not self._is_pale(value))
-
-    def _is_pale(self, colour: int) -> bool:
-        return 0 < colour < len(self._pale) and self._pale[colour]
+        """Whether it paints a background other than white; a pattern is taken for one."""
+        return value > 0 and (word in _PATTERNS or not self._pale.get(value, False))
 
     def _taken(self) -> str:
         text = join_scripts(self._text)
