@@ -132,8 +132,8 @@ _RTF = (
 
 
 def _documents() -> list[bytes]:
-    word, sheet, book = io.BytesIO(), io.BytesIO(), io.BytesIO()
-    with zipfile.ZipFile(book, "w") as archive:
+    word, sheet, novel = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(novel, "w") as archive:
         archive.writestr("META-INF/container.xml", '<c><rootfile full-path="a.opf"/></c>')
         item = '<item id="a" href="a.html" media-type="text/html"/>'
         archive.writestr("a.opf", f'<package>{item}<itemref idref="a"/></package>')
@@ -156,7 +156,7 @@ def _documents() -> list[bytes]:
         _TEXT.encode(),
         _HTML.encode(),
         _RTF,
-        book.getvalue(),
+        novel.getvalue(),
         csv,
         b'{"a": [1, "b"]}',
         word.getvalue(),
