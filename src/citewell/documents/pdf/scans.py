@@ -54,8 +54,8 @@ class Scan(NamedTuple):
         return sum(len(word.text) for word in self.words.words)
 
     def placed(self, box: Box, text: str) -> Iterator[Box]:
-        """The position of ``box``, which holds ``text``, on the printed page. On a tilted page each word has a
-        box of its own, which fits more closely than one for the line. Text with a tab stays in one box: its
+        """The position of ``box``, which holds ``text``, on the printed page. On a tilted page, each word has
+        a box of its own, which fits more closely than one for the line. Text with a tab stays in one box: its
         words are in columns."""
         if not self.tilt:
             yield box
