@@ -130,6 +130,7 @@ def test_what_was_scanned_is_in_the_text_in_its_order(read: Read) -> None:
     assert read.scan.reader.endswith(f"+{ocr.engine_name()}")
     assert any(note.startswith("pages 1, 3: read by OCR (confidence .") for note in read.scan.notes)
     assert (read.card.media_type, len(read.card.pages)) == ("image/tiff", 1)
+    assert read.card.published_at is None  # not the day on which it was read
 
 
 @needs_ocr
