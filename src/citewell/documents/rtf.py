@@ -63,18 +63,9 @@ def _level(outline: int) -> int:
     return outline + 2 if -1 <= outline < 9 else 0
 
 
-_FORMATS: dict[str, Callable[[int], dict[str, int]]] = {
-    "f": lambda value: {"font": value},
-    "uc": lambda value: {"replaced": max(0, value)},
-    "outlinelevel": lambda value: {"level": _level(value)},
-    "pard": lambda value: {"level": 0, "in_table": False, "shaded": False},
-    "intbl": lambda value: {"in_table": True},
-    "itap": lambda value: {"in_table": value > 0},
-}
-_GROUNDS = dict.fromkeys(("cb", "highlight", "chcbpat"), "painted")
-_GROUNDS |= dict.fromkeys(("cbpat", "shading"), "shaded")
+_PAINTS = frozenset(("cb", "highlight", "chcbpat"))
+_SHADES = frozenset(("cbpat", "shading"))
 _PATTERNS = frozenset(("shading", "clshdng", "clshdngraw"))
-_UNPAINTED = {"pale": False, "painted": False}
 
 
 class _State(NamedTuple):
@@ -92,6 +83,16 @@ class _State(NamedTuple):
     level: int = 0
     in_table: bool = False
     shaded: bool = False
+
+
+_FORMATS: dict[str, Callable[[_State, int], _State]] = {
+    "f": lambda state, value: state._replace(font=value),
+    "uc": lambda state, value: state._replace(replaced=max(0, value)),
+    "outlinelevel": lambda state, value: state._replace(level=_level(value)),
+    "pard": lambda state, value: state._replace(level=0, in_table=False, shaded=False),
+    "intbl": lambda state, value: state._replace(in_table=True),
+    "itap": lambda state, value: state._replace(in_table=value > 0),
+}
 
 
 def read_rtf(data: bytes, limits: Documents) -> Canonical:
@@ -112,20 +113,18 @@ class _Body:
         self._outer: list[_State] = []
         self._raw = bytearray()  # decoded together: a character may take two bytes
         self._skip = self._surrogate = self._font = self._style = 0
-        self._is_optional = False
-        self._codec = "cp1252"
+        self._codec, self._mark = "cp1252", ""
         self._fonts: dict[int, tuple[int, str]] = {}
         self._rgb: dict[str, int] = {}
         self._pale: dict[int, bool] = {}
         self._levels: dict[int, int] = {}
         self._info: dict[str, str] = {}
-        self._mark = ""
         self._boxes: list[str] = []
         self._notes: list[str] = []
         self._rows: list[EdgedRow] = []
         self._cells: list[str] = []
         self._edges: list[tuple[int, bool]] = []
-        self._is_head = self._continues = self._row_shaded = False
+        self._is_optional = self._is_head = self._continues = self._row_shaded = False
 
     def read(self, data: bytes) -> None:
         at = len(data) - len(data.lstrip())
@@ -263,9 +262,11 @@ class _Body:
     def _format(self, word: str, value: int) -> None:
         state = self._state
         if word in _FORMATS:
-            self._state = state._replace(**_FORMATS[word](value))
-        elif word in _GROUNDS:
-            self._state = state._replace(**{_GROUNDS[word]: self._darkens(word, value)})
+            self._state = _FORMATS[word](state, value)
+        elif word in _PAINTS:
+            self._state = state._replace(painted=self._darkens(word, value))
+        elif word in _SHADES:
+            self._state = state._replace(shaded=self._darkens(word, value))
         elif word in _CODE_PAGES:
             self._codec = _CODE_PAGES[word]
         elif word in ("par", "sect"):
@@ -273,8 +274,8 @@ class _Body:
         elif word == "u":
             self._unicode(value)
         elif word == "plain":
-            kept = state.unseen & {"deleted"}
-            self._state = state._replace(font=self._font, unseen=kept, script=Script.PLAIN, **_UNPAINTED)
+            plain = state._replace(font=self._font, script=Script.PLAIN, pale=False, painted=False)
+            self._state = plain._replace(unseen=state.unseen & {"deleted"})
         elif word == "cf":
             self._state = state._replace(pale=self._pale.get(value, False))
         elif word == "s":
