@@ -123,8 +123,21 @@ _HTML = (
 )
 
 
+_RTF = (
+    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset128 Mincho;}{\f1\fcharset2 Symbol;}}{\colortbl;\red255;}"
+    rb"{\stylesheet{\s1 heading 1;}}{\info{\title Lease}{\creatim\yr2020\mo7\dy3}}\s1 Rent\par\pard It is "
+    rb"{\f1 m}{\super 2}\u8364?900 {\v no}\'e4{\footnote See 2.}.\par{\listtext 1.}one\par\trowd\trhdr"
+    rb"\cellx9\cellx99\pard\intbl Item\cell 2020\cell\row\trowd\clvmrg\cellx50\cellx99 Shop\cell 1\cell\row}"
+)
+
+
 def _documents() -> list[bytes]:
-    word, sheet = io.BytesIO(), io.BytesIO()
+    word, sheet, novel = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(novel, "w") as archive:
+        archive.writestr("META-INF/container.xml", '<c><rootfile full-path="a.opf"/></c>')
+        item = '<item id="a" href="a.html" media-type="text/html"/>'
+        archive.writestr("a.opf", f'<package>{item}<itemref idref="a"/></package>')
+        archive.writestr("a.html", _HTML)
     document = docx.Document()
     document.add_heading("Lease", 1)
     document.add_paragraph("The rent is 900.").add_run("2").font.superscript = True
@@ -142,6 +155,8 @@ def _documents() -> list[bytes]:
     return [
         _TEXT.encode(),
         _HTML.encode(),
+        _RTF,
+        novel.getvalue(),
         csv,
         b'{"a": [1, "b"]}',
         word.getvalue(),

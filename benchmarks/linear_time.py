@@ -86,6 +86,7 @@ DOORS: dict[str, Callable[[str], object]] = {
     "aspects of a question": split_aspects,
     "plain text": lambda text: _read(text.encode(), "txt"),
     "Markdown": lambda text: _read(text.encode(), "md"),
+    "RTF": lambda text: _read(b"{\\rtf1 %b}" % text.encode(), "rtf"),
     "HTML": lambda text: _read(f"<html><body><p>{text}".encode(), "html"),
     "CSV": lambda text: _read(text.encode(), "csv"),
     "cells of CSV": _as_cells,

@@ -19,7 +19,7 @@ from PIL import Image
 
 from citewell.cli.answers import state
 from citewell.core.config import Config, Documents, Verification
-from citewell.core.errors import EmptyDocumentError, LimitError, OtherKindError
+from citewell.core.errors import EmptyDocumentError, LimitError, OtherKindError, UsageError
 from citewell.core.records import (
     Box,
     Document,
@@ -130,6 +130,7 @@ def test_what_was_scanned_is_in_the_text_in_its_order(read: Read) -> None:
     assert read.scan.reader.endswith(f"+{ocr.engine_name()}")
     assert any(note.startswith("pages 1, 3: read by OCR (confidence .") for note in read.scan.notes)
     assert (read.card.media_type, len(read.card.pages)) == ("image/tiff", 1)
+    assert read.card.published_at is None  # not the day on which it was read
 
 
 @needs_ocr
@@ -216,7 +217,7 @@ def test_without_the_extra_a_scan_says_what_to_install() -> None:
 
 
 @pytest.mark.usefixtures("absent")
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "GIF", "WebP"])
 def test_without_the_extra_a_picture_is_skipped(kind: str) -> None:
     with pytest.raises(OtherKindError, match=rf"{kind} image that citewell\[ocr\] would read") as caught:
         read_bytes(saved(Image.new("L", (40, 40)), kind), document_id="picture")
@@ -242,3 +243,15 @@ def test_a_picture_is_drawn_as_its_page(tmp_path: Path) -> None:
     assert abs(drawn.width - WIDTH) <= 1
     assert abs(drawn.height - HEIGHT) <= 1
     assert drawn.convert("L").getextrema()[0] < 100
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WebP"])
+def test_of_an_animation_the_first_frame_is_the_page(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "moving"
+    frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "blue")]
+    path.write_bytes(saved(frames[0], kind, save_all=True, append_images=frames[1:]))
+    drawn = Image.open(io.BytesIO(draw_page(path, 1, scale=1.0, limits=Documents()))).convert("RGB")
+    red, _, blue = drawn.getpixel((20, 15))
+    assert red > 200 > 50 > blue
+    with pytest.raises(UsageError, match="no page 2"):
+        draw_page(path, 2, scale=1.0, limits=Documents())

@@ -81,10 +81,11 @@ def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
         ) from error
 
 
-def refuse_entities(archive: zipfile.ZipFile) -> None:
-    """Raises DamagedError for a part that declares a document type: Office never writes one, attacks do."""
+def refuse_entities(archive: zipfile.ZipFile, endings: tuple[str, ...] = (".xml", ".rels")) -> None:
+    """Raises DamagedError if a part whose name has one of these endings declares a document type: programs
+    never write one there, attacks do."""
     for part in archive.infolist():
-        if not part.filename.endswith((".xml", ".rels")):
+        if not part.filename.endswith(endings):
             continue
         try:
             with archive.open(part) as stream:
@@ -95,7 +96,7 @@ def refuse_entities(archive: zipfile.ZipFile) -> None:
             ) from error
         if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
             raise DamagedError(
-                f"its part {part.filename!r} declares XML entities, which Office files never do",
+                f"its part {part.filename!r} declares XML entities, which such files never do",
                 hint="do not trust this file; if it is yours, save it again",
             )
 

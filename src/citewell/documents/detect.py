@@ -24,7 +24,7 @@ from citewell.core.errors import (
     UnsupportedError,
 )
 from citewell.documents import ocr
-from citewell.documents.archives import open_archive, refuse_entities
+from citewell.documents.archives import damage_reported, open_archive, refuse_entities
 from citewell.documents.encoding import READS, binary, decode
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = ("application/pdf", "text/html", "text/markdown", "text/csv", "text/plain")
@@ -36,6 +36,8 @@ PICTURES = {
     "a PNG image": "image/png",
     "a JPEG image": "image/jpeg",
     "a TIFF image": "image/tiff",
+    "a GIF image": "image/gif",
+    "a WebP image": "image/webp",
 }
 """What is read by OCR, by what it is called."""
 PAGED = (PDF, *PICTURES.values())
@@ -46,9 +48,9 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
+EPUB, RTF = "application/epub+zip", "application/rtf"
 
 _OTHERS: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"{\\rtf", "an RTF file"),
     (0, b"\x1f\x8b", "a gzip archive"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (0, b"Rar!\x1a\x07", "a RAR archive"),
@@ -75,7 +77,6 @@ _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("ppt/presentation.xml", PPTX))
 _UNREAD_PARTS = (
     ("xl/workbook.bin", "a binary Excel workbook"),
-    ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -91,7 +92,7 @@ _SPOKEN = {
     JSON: "JSON",
 }
 _PDF_OBJECT = re.compile(rb"\d\s{1,8}obj\b")
-_BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".msg", ".zip")
+_BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".epub", ".rtf", ".msg", ".zip")
 _MAIL_START = re.compile(rb"(?:From [^\n]{1,200}\n)?(?:[!-9;-~]{1,76}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+)++")
 # Fields that do not occur in a typed memo.
 _MAIL_FIELD = re.compile(rb"^(?:message-id|mime-version|received|return-path)[ \t]*:", re.I | re.M)
@@ -112,6 +113,7 @@ _MARKDOWN_SIGNS = (
     re.compile(r"^[-*] \S", re.M),
 )
 _SNIFFED = 65_536
+_LONGEST_TYPE = 200
 
 
 def other_kind(data: bytes) -> str:
@@ -132,6 +134,8 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
         return PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data, name, limits)
+    if data[:64].lstrip().startswith(b"{\\rtf"):
+        return RTF
     if data.startswith(_OLE):
         if _MAIL_STREAM in data:
             return MSG
@@ -218,16 +222,25 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
     with open_archive(data, limits) as archive:
         names = set(zipfile.ZipFile.namelist(archive))
         kind = next((media_type for part, media_type in _PARTS if part in names), "")
-        if not kind and "content.xml" in names and "mimetype" in names:
-            kind = ODT if archive.read("mimetype").strip() == ODT.encode() else ""
+        said = _mimetype(archive) if "mimetype" in names else ""
+        if not kind and "content.xml" in names and said == ODT:
+            kind = ODT
         if kind:
             refuse_entities(archive)
             return kind
+        if "META-INF/container.xml" in names and said in (EPUB, ""):
+            refuse_entities(archive, ("META-INF/container.xml", "META-INF/encryption.xml", ".opf"))
+            return EPUB
     what = next((what for part, what in _UNREAD_PARTS if part in names), "")
     # Programs and many other kinds of file are archives too, but not of documents.
     if not what and PurePosixPath(name).suffix.lower() == ".zip":
         return ZIP
     raise OtherKindError(f"it is {what or 'a ZIP archive'}", hint=READS + "; unpack or convert it first")
+
+
+def _mimetype(archive: zipfile.ZipFile) -> str:
+    with damage_reported("ZIP archive"), archive.open("mimetype") as stream:
+        return stream.read(_LONGEST_TYPE).strip().decode("ascii", "replace")
 
 
 def _text_kind(data: bytes, suffix: str) -> str:

@@ -31,8 +31,10 @@ _SAMPLE = 65_536
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
 _HINT = "save it as UTF-8"
-READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML, MSG) and ZIP,"
-READS += " and with citewell[ocr] PNG, JPEG and TIFF"
+READS = (
+    "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, RTF, EPUB, XLSX, CSV, JSON, text, mail (EML, MSG)"
+)
+READS += " and ZIP, and with citewell[ocr] PNG, JPEG, TIFF, GIF and WebP"
 
 
 def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:

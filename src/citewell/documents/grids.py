@@ -1,4 +1,4 @@
-"""HTML tables while they are read: cells with their spans, and the rows they form.
+"""Tables of HTML and RTF while they are read: cells with their spans or edges, and the rows they form.
 
 In: cells in reading order. Out: rows with every cell in its column. Knows nothing about elements.
 """
@@ -6,8 +6,15 @@ In: cells in reading order. Out: rows with every cell in its column. Knows nothi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 from citewell.documents.scripts import Script, join_scripts
+
+_NEAR = 60
+"""Twips: edges that are closer are the same."""
+_MOST_COLUMNS = 63
+"""As in Word; rows that would need more are not aligned."""
 
 
 @dataclass(slots=True)
@@ -52,3 +59,31 @@ def expanded(rows: list[list[GridCell]]) -> list[list[str | None]]:
 def span(value: str | None) -> int:
     """The number of columns or rows in a span attribute, 1 to 100."""
     return max(1, min(100, int(value))) if value and value.isascii() and value.isdigit() else 1
+
+
+class EdgedRow(NamedTuple):
+    """``edges``: of each cell, the right edge in twips and whether it continues the cell above; empty if
+    unknown."""
+
+    cells: list[str]
+    edges: list[tuple[int, bool]]
+    is_head: bool
+
+
+def aligned(rows: list[EdgedRow]) -> list[list[str | None]]:
+    """Cells in their columns, by their edges: "" for each further column that a cell covers, None where a
+    cell from above extends down."""
+    edges = sorted({edge for row in rows for edge, _ in row.edges})
+    columns = dict.fromkeys(edges[:1], 0)
+    for left, right in pairwise(edges):
+        columns[right] = columns[left] + (right - left > _NEAR)
+    if edges and columns[edges[-1]] >= _MOST_COLUMNS:
+        columns = dict.fromkeys(edges, -1)
+    grid: list[list[str | None]] = []
+    for row in rows:
+        line: list[str | None] = [] if row.edges else [*row.cells]
+        for cell, (edge, continues) in zip(row.cells, row.edges, strict=False):
+            line.append(None if continues else cell)
+            line += [""] * (columns[edge] + 1 - len(line))
+        grid.append(line)
+    return grid

@@ -59,7 +59,7 @@ _SAVED = ("last-modified", "article:modified_time")
 
 def read_html(data: bytes, limits: Documents) -> Canonical:
     """Reads HTML and XHTML of any version."""
-    text, note = decode(data, declared=_declared(data))
+    text, note = decode_page(data)
     for framed in (False, True):
         out = Canonical()
         out.note(note)
@@ -70,12 +70,20 @@ def read_html(data: bytes, limits: Documents) -> Canonical:
     return out
 
 
-def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> HtmlPage:
+def decode_page(data: bytes) -> tuple[str, str]:
+    """The text of a page in the encoding that it declares, and a note, as :func:`decode`."""
+    return decode(data, declared=_declared(data))
+
+
+def read_page(
+    text: str, out: Canonical, limits: Documents, *, framed: bool = False, hiding: Hiding | None = None
+) -> HtmlPage:
     """Reads a whole page, even one inside another format, and notes what was left out; ``framed`` keeps the
-    navigation and the like. Raises LimitError if it is nested too deep."""
+    navigation and the like, ``hiding`` knows its linked style sheets. Raises LimitError if it is nested too
+    deep."""
     from lxml import etree
 
-    page = HtmlPage(out, limits, framed=framed)
+    page = HtmlPage(out, limits, framed=framed, hiding=hiding or Hiding())
     parser = etree.HTMLParser(target=cast(Any, page), huge_tree=True, no_network=True)
     try:
         # Without the XML declaration: the parser would apply its encoding to text that is already decoded.
@@ -92,7 +100,7 @@ def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = Fa
 class HtmlPage:
     """Events of one page -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, out: Canonical, limits: Documents, *, framed: bool) -> None:
+    def __init__(self, out: Canonical, limits: Documents, *, framed: bool, hiding: Hiding) -> None:
         self._out = out
         self._keeps_frame = framed
         self.framed = Counter[str]()  # characters left out, by reason
@@ -109,7 +117,7 @@ class HtmlPage:
         self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[Grid] = []
-        self._hiding = Hiding()
+        self._hiding = hiding
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
         self._style: list[str] | None = None

@@ -1,8 +1,8 @@
-"""Text read off a picture by RapidOCR, where the extra ``ocr`` is installed.
+"""Optical character recognition with RapidOCR, if the extra ``ocr`` is installed.
 
-In: pixels. Out: the lines on them with their corners and the engine's confidence; the same pixels give the
-same lines on the same kind of processor. The models are those of RapidOCR's wheel: nothing is downloaded.
-Knows nothing about files or pages.
+In: pixels. Out: the lines of text in them, each with its corners and the engine's confidence. On the same
+kind of processor, the same pixels always give the same lines. The models come with RapidOCR's wheel, so
+nothing is downloaded. Knows nothing about files or pages.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 INSTALL = "pip install 'citewell[ocr]'"
 LEAST_CONFIDENCE = 0.5
-"""A line that the engine is less sure of is no text: it is counted and left out."""
+"""Lines with a lower confidence are left out and counted."""
 DETECTED_SIDE = 1280
-"""Pixels of the longer side on which lines are looked for; they are read off the whole picture."""
+"""Lines are detected in a copy whose longer side has this many pixels, and read at full resolution."""
 _MODELS = {
     "Det": "PP-OCRv6_det_small.onnx",
     "Rec": "PP-OCRv6_rec_small.onnx",
@@ -27,8 +27,8 @@ _MODELS = {
 
 
 class OcrLine(NamedTuple):
-    """``corners``: of the line, as (x, y) in pixels from the top left: top left, top right, bottom right,
-    bottom left. ``confidence`` is rounded down to hundredths."""
+    """One line of text. ``corners`` are (x, y) in pixels from the picture's top left corner, in the order top
+    left, top right, bottom right, bottom left. ``confidence`` is rounded down to hundredths."""
 
     text: str
     corners: list[tuple[float, float]]
@@ -36,18 +36,18 @@ class OcrLine(NamedTuple):
 
 
 def installed() -> bool:
-    """Whether pictures can be read. Imports nothing."""
+    """Whether OCR is available. Does not import the engine."""
     return find_spec("rapidocr") is not None
 
 
 def engine_name() -> str:
-    """As a document names what read it."""
+    """The engine's name and version, as recorded in a document's ``reader``."""
     return f"rapidocr/{version('rapidocr')}"
 
 
 def read_picture(pixels: Any, longest_side: int) -> list[OcrLine]:
-    """The lines on ``pixels`` (rows, columns, and blue, green, red as bytes), as the engine orders them.
-    Raises MemoryError where the process may not have as much as that takes."""
+    """The lines of text in ``pixels``, in the engine's order. ``pixels`` has the shape (rows, columns, 3) and
+    holds blue, green and red as bytes. Raises MemoryError if the process's memory limit is too low."""
     try:
         found = _engine(longest_side)(pixels)
     except Exception as error:
@@ -73,13 +73,13 @@ def _engine(longest_side: int) -> Any:
             **{f"{task}.model_path": str(models / name) for task, name in _MODELS.items()},
             "Global.log_level": "critical",
             "Global.max_side_len": longest_side,
-            "Global.text_score": 0.0,  # what is left out is counted here
+            "Global.text_score": 0.0,  # keep all lines: the caller counts those that it leaves out
             "Global.use_cls": False,
-            # One line at a time: no line depends on its neighbours, and a long one costs no more memory.
+            # One line at a time: lines do not depend on their neighbours, and long ones take no more memory.
             "Rec.rec_batch_num": 1,
             "Det.limit_type": "max",
             "Det.limit_side_len": DETECTED_SIDE,
-            # One thread: sums in another order give other bits.
+            # One thread, because adding numbers in another order changes the result.
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }

@@ -24,6 +24,7 @@ from citewell.documents.detect import (
     CSV,
     DOCX,
     EML,
+    EPUB,
     HTML,
     JSON,
     MARKDOWN,
@@ -32,17 +33,20 @@ from citewell.documents.detect import (
     PAGED,
     PLAIN,
     PPTX,
+    RTF,
     XLSX,
     ZIP,
     detect,
 )
 from citewell.documents.docx import read_docx
+from citewell.documents.epub import read_epub
 from citewell.documents.html import read_html
 from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
 from citewell.documents.metadata import language
 from citewell.documents.odt import read_odt
 from citewell.documents.pptx import read_pptx
+from citewell.documents.rtf import read_rtf
 from citewell.documents.tables import read_csv, read_xlsx
 from citewell.documents.text import read_text
 
@@ -64,6 +68,8 @@ READERS: Mapping[str, _Format] = {
     JSON: _Format("json/1", lambda data, limits: read_json(data)),
     PPTX: _Format("pptx/1", read_pptx),
     ODT: _Format("odt/1", read_odt),
+    RTF: _Format("rtf/1", read_rtf),
+    EPUB: _Format("epub/1", read_epub),
     EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
     MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits)),
 }

@@ -1,7 +1,7 @@
-"""A picture file as a PDF, so that it is read, shown and cited as a scanned page is.
+"""Converts a picture file to a PDF, which is then read, shown and cited like a scan.
 
-In: the bytes of a PNG, JPEG or TIFF. Out: an open pypdfium2 document with a page for each picture in it (of a
-TIFF, all). Knows nothing about text.
+In: the bytes of a PNG, JPEG, TIFF, GIF or WebP. Out: an open pypdfium2 document: one page, or one for each
+picture in a TIFF. Of an animation, the first frame is read. Knows nothing about text.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 200
 _SCANNED_DPI, _MOST_DPI = 150.0, 2400.0
-"""What a scanner writes; cameras and screens write 72 or 96, whatever they took."""
+"""Resolutions that scanners record. Cameras and screenshots record 72 or 96, which says nothing."""
 _SCREEN_DPI = 96.0
 _LONG_SIDE = 842.0
-"""Points: of A4."""
+"""Height of an A4 page, in points."""
 
 
 def open_picture(data: bytes) -> pypdfium2.PdfDocument:
-    """Raises OtherKindError for what no viewer opens, LimitError for more pixels or pages than are read."""
+    """The picture file as a PDF. Raises OtherKindError if it cannot be opened, and LimitError if it has too
+    many pixels or pages."""
     import pypdfium2
     from PIL import Image, ImageOps
 
@@ -35,7 +36,7 @@ def open_picture(data: bytes) -> pypdfium2.PdfDocument:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF"))
+            picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF", "GIF", "WEBP"))
         count = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
         if count > MOST_PAGES:
             raise LimitError(f"it has {count} pages; the limit is {MOST_PAGES}", hint="split the file")

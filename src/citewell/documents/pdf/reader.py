@@ -26,6 +26,7 @@ from citewell.core.errors import (
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document, read_by_ocr
 from citewell.documents import ocr
+from citewell.documents.detect import PDF, PICTURES
 from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import read_words
@@ -39,7 +40,6 @@ from citewell.documents.pdf.writing import PdfText, Size, write
 if TYPE_CHECKING:
     import pypdfium2
 
-PDF = "application/pdf"
 MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
 _FREE_TEXT, _FIELD = 3, 20
@@ -106,7 +106,8 @@ class PdfReader:
                 f"{lines} running lines and page numbers left out ({characters} characters): {shown}"
             )
         scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
-        front = describe(pdf.get_metadata_dict(), own.lines[:3])
+        # What says that it was created today is the PDF that a picture becomes, not the picture.
+        front = describe(pdf.get_metadata_dict() if media_type == PDF else {}, own.lines[:3])
         return Document(
             document_id=document_id,
             version=hash_bytes(data),
@@ -216,8 +217,8 @@ def _letters(text: str) -> int:
 
 def _without_text(count: int, hidden: dict[str, Counter[int]], media_type: str) -> DocumentError:
     if media_type != PDF:
-        kind = media_type.removeprefix("image/").upper()
-        told = f"it is a {kind} image in which OCR found no text"
+        kind = next(name for name, known in PICTURES.items() if known == media_type)
+        told = f"it is {kind} in which OCR found no text"
         return OtherKindError(told, hint="if there is text on it, save it with more pixels")
     counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
     left_out = f" (characters left out: {counts})" if counts else ""

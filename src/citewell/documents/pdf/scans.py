@@ -1,7 +1,8 @@
-"""A page that is a picture -> the words that OCR reads on it, and where their lines stand.
+"""Reads a scanned page with OCR: its words and their positions.
 
-In: an open page. Out: a :class:`Scan`: words as :mod:`.glyphs` gives them, on a page that is turned upright
-by its tilt, so that lines are told apart; rectangles are turned back. Knows nothing about documents.
+In: an open page. Out: a :class:`Scan`, whose words have the form that :mod:`.glyphs` gives. A tilted page is
+rotated upright first, so that its lines can be separated; the rectangles are rotated back. Knows nothing
+about documents.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ if TYPE_CHECKING:
     import pypdfium2
 
 SIDE = 2000
-"""Pixels of the longer side of a page as it is drawn for OCR: 170 dots an inch of A4."""
+"""Pixels of the longer side of a page rendered for OCR: 170 dots per inch for A4."""
 _MOST_SCALE = 3.0
 MOST_PIXELS = 64_000_000
-"""A larger image on a page is not drawn, so that a page costs no more memory than it may."""
+"""Larger images on a page are not rendered, which bounds the memory that a page takes."""
 _MARGIN = 3.0
-"""Pixels of the picture on which lines are looked for: how far their rectangles reach beyond the type, and a
-third less below."""
+"""How far the rectangle of a detected line extends beyond its type, in pixels of the picture in which lines
+are detected; below the type, a third less."""
 _ALIKE = 0.25
-"""Share by which a line's type may differ from the page's usual one and count as the same."""
+"""Type sizes that differ from the page's median by less than this share are treated as equal to it."""
 _LEVEL = math.radians(0.25)
-"""A page tilted by less is read and marked as upright: a line across it rises by two points."""
+"""Smaller tilts are ignored: a line across the page rises by at most two points."""
 _LONG = 5.0
-"""Heights of a line from which on its slope tells the tilt of the page."""
+"""Only lines at least this many times as wide as high count towards the tilt."""
 
 
 class Scan(NamedTuple):
-    """``tilt`` in radians, counter-clockwise; ``faint`` lines were left out as too uncertain."""
+    """The text of a scanned page. ``tilt`` is in radians, counter-clockwise; ``faint`` is the number of lines
+    left out because the engine was too unsure of them."""
 
     words: PageWords
     tilt: float
@@ -52,8 +54,9 @@ class Scan(NamedTuple):
         return sum(len(word.text) for word in self.words.words)
 
     def placed(self, box: Box, text: str) -> Iterator[Box]:
-        """``box`` as it stands on the page, ``text`` in it: on a tilted one cut into words, which a rectangle
-        fits more closely than a line; not where a tab says that they stand in columns."""
+        """The position of ``box``, which holds ``text``, on the printed page. On a tilted page, each word has
+        a box of its own, which fits more closely than one for the line. Text with a tab stays in one box: its
+        words are in columns."""
         if not self.tilt:
             yield box
             return
@@ -76,7 +79,7 @@ class Scan(NamedTuple):
 
 
 def placed(boxes: Iterable[Box], text: str, scans: Mapping[int, Scan]) -> tuple[Box, ...]:
-    """``boxes`` of ``text``, those on the pages of ``scans`` as they stand on the printed page."""
+    """``boxes`` of ``text``; those on scanned pages in their position on the printed page."""
     return tuple(
         each
         for box in boxes
@@ -85,19 +88,19 @@ def placed(boxes: Iterable[Box], text: str, scans: Mapping[int, Scan]) -> tuple[
 
 
 def turned(x: float, y: float, angle: float, about_x: float, about_y: float) -> tuple[float, float]:
-    """The point, turned counter-clockwise about another."""
+    """The point (x, y), rotated counter-clockwise by ``angle`` radians about another point."""
     x, y = x - about_x, y - about_y
     sin, cos = math.sin(angle), math.cos(angle)
     return about_x + x * cos - y * sin, about_y + x * sin + y * cos
 
 
 def read_scan(page: pypdfium2.PdfPage) -> Scan:
-    """What OCR reads on a page as it is drawn. Raises ImportError where the engine is not installed."""
+    """Renders the page and reads it with OCR. Raises ImportError if the engine is not installed."""
     width, height = page.get_size()
     scale = min(_MOST_SCALE, SIDE / max(width, height, 1.0))
     lines = read_picture(_drawn(page, scale), SIDE)
     sure = [line for line in lines if line.confidence >= LEAST_CONFIDENCE]
-    # From pixels, down, to points, up.
+    # From pixels, counted down from the top, to points, counted up from the bottom.
     sure = [
         line._replace(corners=[(x / scale, height - y / scale) for x, y in line.corners]) for line in sure
     ]
@@ -125,7 +128,7 @@ def _drawn(page: pypdfium2.PdfPage, scale: float) -> np.ndarray:
 
 
 def _words(line: OcrLine, middle: tuple[float, float], size: float, margin: float) -> Iterator[PdfWord]:
-    """Of an upright line; its characters are taken as equally wide."""
+    """The words of an upright line, whose characters are assumed to be equally wide."""
     x, y = middle
     width = max(_width(line) - 2 * margin, 1.0)
     left, step = x - width / 2, width / max(1, len(line.text))
