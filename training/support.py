@@ -40,6 +40,8 @@ from training.linked import answering, says_so
 Floats = NDArray[np.float64]
 ANSWERS, CONTRADICTIONS = 1_200, 400
 """Most pairs, and most claims, that the thresholds are chosen on."""
+WRONG_SAID = 0.05
+"""Of what the judge says as "yes" or "no", at most."""
 NEAR_COPIES = "w41"
 SLOPES = ("slope", "slope of the other")
 ROUNDS = 4  # of choosing each claim's least supported sentence and refitting
@@ -172,8 +174,7 @@ def written_examples() -> list[Example]:
 
 
 def yes_or_no() -> list[Example]:
-    """Both answers to questions that sentences of passages of the part "choose" answer with yes or no, and to
-    some that a passage leaves open."""
+    """Both answers, yes first, to questions that a passage of the part "choose" answers so or leaves open."""
     told = [
         (f"{passage.title}\n{said}", claim, label)
         for passage in written_passages()
@@ -181,10 +182,7 @@ def yes_or_no() -> list[Example]:
         for said, both in says_so(passage)
         for claim, label in both
     ]
-    open_ = [row for row in told if row[2] == "neutral"]
-    kept = [row for row in told if row[2] != "neutral"]
-    kept += random.Random(SEED).sample(open_, min(len(open_), len(kept) // 4))
-    return [Example(text, claim, label == "entailment", "examples/yes or no") for text, claim, label in kept]
+    return [Example(text, claim, label == "entailment", "examples/yes or no") for text, claim, label in told]
 
 
 def single_sentences() -> list[Example]:
@@ -262,6 +260,32 @@ def answers_border(judge: OnnxEntailer) -> dict[str, object]:
     return _border(p, np.array([answered for *_, answered in asked]))
 
 
+def says_border(judge: OnnxEntailer) -> dict[str, object]:
+    """The least margin by which the judge must prefer "yes" to "no", or the other way round, so that at most
+    WRONG_SAID of what it then says is wrong; on passages that leave the question open, all is."""
+    pairs = [pair for one in yes_or_no() for pair in [(one.premise, one.claim, one.supported)]]
+    both = list(zip(pairs[::2], pairs[1::2], strict=True))
+    found = iter(judge.entail([(text, claim) for text, claim, _ in pairs]))
+    margin, says, open_ = [], [], []
+    for yes, no in both:
+        margin.append((next(found).entailment or 0.0) - (next(found).entailment or 0.0))
+        says.append(yes[2])
+        open_.append(not yes[2] and not no[2])
+    m, y, left_open = np.array(margin), np.array(says), np.array(open_)
+    wrong = left_open | ((m > 0) != y)
+    tried = np.unique(np.quantile(np.abs(m), np.linspace(0.0, 0.98, 99)))
+    fits = (t for t in tried if wrong[np.abs(m) >= t].mean() <= WRONG_SAID)
+    best = next(fits, 1.0)
+    said = np.abs(m) >= best
+    return {
+        "border": round(float(best), 4),
+        "n": len(m),
+        "said": round(float(said[~left_open].mean()), 3),
+        "wrong": round(float(wrong[said].mean()), 3) if said.any() else None,
+        "said where it is open": round(float(said[left_open].mean()), 3),
+    }
+
+
 def contradiction_border(judge: OnnxEntailer) -> dict[str, object]:
     """The threshold at which its probability of contradiction separates claims that a passage denies from
     those that it supports or leaves open, with at most three in a hundred of the latter above it."""
@@ -321,7 +345,11 @@ def main(names: list[str]) -> None:
     }
     if len(entailers) > 1:
         card["joint"] = {"with": makers[1], **fitted(rows, values)}
-        card["answers"] = {**answers_border(entailers[0]), **answers.fitted(entailers[0])}
+        card["answers"] = {
+            **answers_border(entailers[0]),
+            **answers.fitted(entailers[0]),
+            "says": says_border(entailers[0]),
+        }
         card["contradiction"] = contradiction_border(entailers[0])
         print(card["answers"], card["contradiction"])
     (folder / FILE).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
