@@ -58,7 +58,8 @@ lock: build/tools/ready
 	$(LOCK) pyproject.toml -c requirements/build.txt -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra huggingface --extra local --extra langchain --extra llamaindex --extra haystack \
-		--extra ocr --group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
+		--extra pydantic-ai --extra dspy --extra litellm --extra langfuse --extra phoenix --extra ocr --group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
+	$(LOCK) pyproject.toml --extra deepeval -o requirements/deepeval/deepeval.txt
 
 # CycloneDX 1.6, of the locked default install
 sbom: build/tools/ready
