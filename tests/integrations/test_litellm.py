@@ -14,6 +14,8 @@ from citewell.core.errors import UsageError
 
 from .conftest import BRIDGE, FALSE, QUESTION, TRUE
 
+pytestmark = pytest.mark.filterwarnings("default")  # LiteLLM's own
+
 MESSAGES = [{"role": "user", "content": f"[1] {BRIDGE}\n\n{QUESTION}"}]
 
 

@@ -49,17 +49,13 @@ def test_each_claim_is_a_score_in_langfuse(http: Any, sent: list[tuple[str, Any]
         score_in_langfuse(found, client)
     client.flush()
     client.shutdown()
-    scores = [one for _, body in sent for one in _scores(body)]
+    scores = [one for path, body in sent if path == "/api/public/scores" for one in body]
     assert {(one["traceId"], one["observationId"]) for one in scores} == {(TRACE_ID, SPAN_ID)}
     labels = [one["value"] for one in scores if one["name"] == "citewell.claim"]
     assert labels == ["CONTRADICTED", "VERIFIED"]
     support = [one["value"] for one in scores if one["name"] == "citewell.support"]
     assert support == pytest.approx([claim.verdict.support for claim in found])
     assert "1947" in scores[0]["comment"]
-
-
-def _scores(body: Any) -> list[Any]:
-    return [one["body"] for one in body["batch"]] if "batch" in body else [body]
 
 
 def test_each_claim_is_an_annotation_in_phoenix(http: Any, sent: list[tuple[str, Any]]) -> None:
