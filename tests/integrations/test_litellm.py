@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 import citewell
-from citewell.core.errors import UsageError
+from citewell.audit.question import AuditQuery
+from citewell.core.errors import ConfigError, UsageError
 
 from .conftest import BRIDGE, FALSE, QUESTION, TRUE
 
-pytestmark = pytest.mark.filterwarnings("default")  # LiteLLM's own
+pytestmark = pytest.mark.filterwarnings("ignore")  # LiteLLM's own
 
 MESSAGES = [{"role": "user", "content": f"[1] {BRIDGE}\n\n{QUESTION}"}]
 
@@ -70,6 +71,22 @@ def test_an_answer_is_annotated_and_sealed(tmp_path: Path, litellm: Any) -> None
         assert (record.user, record.user_query, record.shown_response) == ("alice", QUESTION, TRUE)
 
 
+def test_an_answer_of_the_responses_api_is_annotated(tmp_path: Path, litellm: Any) -> None:
+    part = {"type": "output_text", "text": TRUE, "annotations": []}
+    item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+    given = litellm.ResponsesAPIResponse(id="r", created_at=1, output=[item], model="gpt-x")
+    guard = guardrail(tmp_path, "annotate")
+    asked = {"input": f"[1] {BRIDGE}\n\n{QUESTION}"}
+    found = asyncio.run(guard.async_post_call_success_hook(asked, None, given)).model_dump()
+    assert found["citewell"]["status"] == "VERIFIED"
+    assert found["output"][0]["content"][0]["annotations"][0]["type"] == "url_citation"
+
+
+def test_settings_that_contradict_each_other_are_refused(tmp_path: Path, litellm: Any) -> None:
+    with pytest.raises(ConfigError, match="withholds nothing"):
+        guardrail(tmp_path, "annotate", "withhold")
+
+
 def test_a_false_answer_is_withheld(tmp_path: Path, litellm: Any) -> None:
     guard = guardrail(tmp_path, "withhold", "withhold")
     found = asyncio.run(completed(litellm, guard, FALSE))
@@ -99,6 +116,6 @@ def test_a_stream_passes_with_its_check_or_only_observed(tmp_path: Path, litellm
         marks = [chunk.model_dump().get("citewell") for chunk in chunks]
         assert [mark["status"] for mark in marks if mark] == statuses
     with citewell.open(tmp_path) as kb:
-        assert [record.failure_reason for record in kb.audit.query().records] == [
+        assert [record.failure_reason for record in kb.audit.query(AuditQuery()).records] == [
             "hallucination_detected"
         ] * 2

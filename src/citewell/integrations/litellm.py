@@ -23,6 +23,7 @@ from citewell.core.metering import Meter, metered
 from citewell.knowledge import external
 from citewell.knowledge.opening import open
 from citewell.server.protocols import DONE, MARK, PROTOCOLS, Json, Protocol
+from citewell.server.routes.proxy import validate_proxy
 from citewell.vendors.reading import VENDORS, VendorAnswer, read_response
 from citewell.vendors.requests import NUMBERED, sent
 
@@ -31,12 +32,14 @@ CHAT = PROTOCOLS[0]
 
 class CitewellGuardrail(CustomGuardrail):
     """For ``mode: post_call``. ``home`` is a folder, as for :func:`citewell.open`; its configuration sets
-    ``proxy.policy``, ``proxy.unchecked``, ``proxy.sources`` and ``proxy.check_s``."""
+    ``proxy.policy``, ``proxy.unchecked``, ``proxy.sources`` and ``proxy.check_s``. Raises ConfigError for
+    unusable ones."""
 
     def __init__(self, *, home: str | Path, **options: Any) -> None:
         super().__init__(**options)
         self._kb = open(home)
         self._settings = self._kb.config.proxy
+        validate_proxy(msgspec.structs.replace(self._settings, to="https://litellm"))
 
     async def async_post_call_success_hook(self, data: Json, user_api_key_dict: Any, response: Any) -> Any:
         given = response.model_dump() if hasattr(response, "model_dump") else response
