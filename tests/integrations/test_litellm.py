@@ -72,9 +72,11 @@ def test_an_answer_is_annotated_and_sealed(tmp_path: Path, litellm: Any) -> None
 
 
 def test_an_answer_of_the_responses_api_is_annotated(tmp_path: Path, litellm: Any) -> None:
+    from litellm.types.llms.openai import ResponsesAPIResponse
+
     part = {"type": "output_text", "text": TRUE, "annotations": []}
     item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
-    given = litellm.ResponsesAPIResponse(id="r", created_at=1, output=[item], model="gpt-x")
+    given = ResponsesAPIResponse(id="r", created_at=1, output=[item], model="gpt-x")
     guard = guardrail(tmp_path, "annotate")
     asked = {"input": f"[1] {BRIDGE}\n\n{QUESTION}"}
     found = asyncio.run(guard.async_post_call_success_hook(asked, None, given)).model_dump()
