@@ -1,18 +1,19 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
 BIN := .venv/bin
-# extras: what needs torch, OCR, other frameworks or other vendors' SDKs.
+# extras: what needs torch, OCR, other frameworks or other vendors' SDKs; DeepEval, whose bounds clash, apart.
 .PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
 
 # the versions that were tried: a release of a dependency must not break a check of our own change
 TRIED := .venv/tried.txt
+PINS := sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$$/\1/p'
 .venv/ready: pyproject.toml judge/pyproject.toml $(wildcard requirements/*.txt)
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: make setup PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$$/\1/p' requirements/*.txt | sort -u > $(TRIED)
+	$(PINS) requirements/*.txt | sort -u > $(TRIED)
 	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable . --editable ./judge --group dev
 	touch $@
 
@@ -30,6 +31,8 @@ lint: setup
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs build --quiet --site-dir build/site
 
+COMMA := ,
+ADAPTERS := langchain,llamaindex,haystack,pydantic-ai,dspy,litellm,langfuse,phoenix
 # torch first: that is the CPU build
 extras: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
@@ -37,8 +40,13 @@ extras: setup
 	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
 	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[ocr]'
 	$(BIN)/python -m pytest tests/documents_pdf/test_ocr.py
-	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[langchain,llamaindex,haystack]' --group vendors
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[$(ADAPTERS)]' --group vendors
 	$(BIN)/python -m pytest tests/integrations tests/vendors
+	$(PYTHON) -m venv build/deepeval
+	$(PINS) requirements/apart/deepeval.txt > build/deepeval/tried.txt
+	build/deepeval/bin/python -m pip install --quiet --constraint build/deepeval/tried.txt --editable '.[deepeval]'
+	DEEPEVAL_TELEMETRY_OPT_OUT=1 build/deepeval/bin/python -m pytest -o addopts= --import-mode=importlib \
+		-p no:asyncio tests/integrations/test_deepeval.py
 
 check: lint test extras
 
@@ -59,8 +67,9 @@ lock: build/tools/ready
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra openai --extra anthropic --extra postgres --extra otel \
 		-c requirements/runtime.txt -c requirements/dev.txt -o requirements/server.txt
-	$(LOCK) pyproject.toml --extra huggingface --extra local --extra langchain --extra llamaindex --extra haystack \
-		--extra ocr --group vendors --upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
+	$(LOCK) pyproject.toml $(patsubst %,--extra %,huggingface local ocr $(subst $(COMMA), ,$(ADAPTERS))) --group vendors \
+		--upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
+	$(LOCK) pyproject.toml --extra deepeval -o requirements/apart/deepeval.txt
 
 # CycloneDX 1.6, of the locked default install
 sbom: build/tools/ready

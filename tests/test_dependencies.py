@@ -16,6 +16,8 @@ GROUPS = PROJECT["dependency-groups"]
 RUNTIME = PROJECT["project"]["dependencies"]
 EXTRAS = [one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra]
 
+ADAPTERS = ("langchain", "llamaindex", "haystack", "pydantic-ai", "dspy", "litellm", "langfuse", "phoenix")
+
 
 def extras(*names: str) -> list[str]:
     return [one for name in names for one in PROJECT["project"]["optional-dependencies"][name]]
@@ -82,7 +84,8 @@ def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
         ("runtime", RUNTIME),
         ("dev", [*RUNTIME, *group("dev")]),
         ("server", [*RUNTIME, *extras("openai", "anthropic", "postgres", "otel")]),
-        ("extras", [*RUNTIME, *extras("huggingface", "local", "langchain"), *group("vendors")]),
+        ("extras", [*RUNTIME, *extras("huggingface", "local", *ADAPTERS), *group("vendors")]),
+        ("apart/deepeval", [*RUNTIME, *extras("deepeval")]),
     ],
 )
 def test_the_lock_files_hold_what_is_declared(name: str, required: list[str]) -> None:

@@ -11,18 +11,9 @@ import pytest
 
 import citewell
 
+from .conftest import BRIDGE, FALSE, QUESTION, TRUE
+
 GUIDE = (Path(__file__).parents[2] / "docs/migrating.md").read_text()
-BRIDGE, TOLL = "The bridge opened in 1932 after six years of work.", "The toll was abolished in 1958."
-QUESTION = "When did the bridge open?"
-TRUE, FALSE = "The bridge opened in 1932 [1].", "The bridge opened in 1947 [1]."
-
-
-@pytest.fixture
-def kb(tmp_path: Path) -> Any:
-    (tmp_path / "bridge.txt").write_text(f"{BRIDGE}\n\n{TOLL}\n")
-    with citewell.open(tmp_path / "home") as made:
-        made.ingest(tmp_path / "bridge.txt")
-        yield made
 
 
 def quoted(kb: Any, text: str, about: dict[str, Any]) -> bool:

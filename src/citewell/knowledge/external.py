@@ -1,8 +1,8 @@
 """Answers written by another system: checked by this home's models, sealed in its log.
 
 In: an answer from a vendor's response, with the sources of its request. Out: a report; a record like that
-of a Citewell answer, with the sources kept as caller-supplied evidence of that record alone. Knows nothing
-about who passes the answer on, or how.
+of a Citewell answer, with the sources kept as caller-supplied evidence of that record alone; whether a policy
+withholds the answer, and what its client is told. Knows nothing about who passes the answer on, or how.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from citewell.questions.parsing import MAX_QUESTION
 
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
+    from citewell.core.config import Proxy
     from citewell.knowledge.assembly import Assembly
     from citewell.vendors.reading import VendorAnswer
 
@@ -96,6 +97,47 @@ def check(parts: Assembly, answered: VendorAnswer, request_id: str) -> ExternalO
 
 def unchecked(request_id: str, reason: str, notes: tuple[str, ...] = ()) -> ExternalOutcome:
     return ExternalOutcome(request_id=request_id, status=Status.UNCHECKED, unchecked=reason, notes=notes)
+
+
+def withholds(settings: Proxy, answered: VendorAnswer, outcome: ExternalOutcome) -> bool:
+    """Whether the policy keeps the answer from its client."""
+    if settings.policy != "withhold" or answered.calls_tools or outcome.status is Status.VERIFIED:
+        return False
+    return outcome.status is not Status.UNCHECKED or settings.unchecked == "withhold"
+
+
+def notice(outcome: ExternalOutcome, record: str) -> str:
+    """The text that replaces a withheld answer; ``record`` is the address or id of its record."""
+    bad = sum(claim.verdict.status is not Status.VERIFIED for claim in outcome.claims)
+    why = outcome.unchecked or f"{bad} of {len(outcome.claims)} statements are not supported by the sources"
+    return f"This answer was withheld: {why}. Record: {record}"
+
+
+def mark(outcome: ExternalOutcome, record: str) -> dict[str, Any]:
+    """The check's result for the client; ``source`` is a source's id in its own request."""
+    return {
+        "record": record,
+        "request_id": outcome.request_id,
+        "status": outcome.status.value,
+        "unchecked": outcome.unchecked,
+        "supported": outcome.supported,
+        "claims": [
+            {
+                "text": claim.text,
+                "answer_start": claim.answer_start,
+                "answer_end": claim.answer_end,
+                "status": claim.verdict.status.value,
+                "reason": claim.verdict.reason,
+                "citations": [
+                    {"source": one.document_id, "start": one.start, "end": one.end, "quote": one.quote}
+                    for one in claim.citations
+                    if one.start >= 0
+                ],
+            }
+            for claim in outcome.claims
+        ],
+        "notes": outcome.notes,
+    }
 
 
 def seal(

@@ -24,7 +24,6 @@ from citewell.core import identity
 from citewell.core.addresses import redact_address
 from citewell.core.config import Proxy
 from citewell.core.errors import ConfigError, UsageError
-from citewell.core.records import Status
 from citewell.knowledge import external
 from citewell.knowledge.external import ExternalOutcome
 from citewell.server.limits import Busy
@@ -215,7 +214,7 @@ class Checking:
         """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises _UnsealedError: without
         a record, no answer is complete."""
         found, outcome = await self._checked(response, broken)
-        withholds = self._withholds(found, outcome)
+        withholds = external.withholds(self.settings, found, outcome)
         sealed = msgspec.structs.replace(outcome, shown="" if withholds else found.text)
         try:
             await run_in_threadpool(self._put, found, sealed, response)
@@ -225,10 +224,10 @@ class Checking:
                 f"the record of this answer could not be written ({type(error).__name__}),"
                 " so it is not complete"
             ) from error
-        mark = self._mark(outcome)
+        mark = external.mark(outcome, self.record)
         if not withholds:
             return found, outcome, mark, None
-        made = self.protocol.withheld(response, self._notice(outcome))
+        made = self.protocol.withheld(response, external.notice(outcome, self.record))
         made[MARK] = mark | {"claims": [], "notes": []}  # they would reveal what is withheld
         return found, outcome, mark, made
 
@@ -288,44 +287,6 @@ class Checking:
             self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
         except Exception as error:  # noqa: BLE001 - nobody is left to tell
             log.error("an answer whose client disconnected could not be sealed", exc_info=error)
-
-    def _withholds(self, found: VendorAnswer, outcome: ExternalOutcome) -> bool:
-        if self.settings.policy != "withhold" or found.calls_tools or outcome.status is Status.VERIFIED:
-            return False
-        return outcome.status is not Status.UNCHECKED or self.settings.unchecked == "withhold"
-
-    def _notice(self, outcome: ExternalOutcome) -> str:
-        bad = sum(claim.verdict.status is not Status.VERIFIED for claim in outcome.claims)
-        why = (
-            outcome.unchecked or f"{bad} of {len(outcome.claims)} statements are not supported by the sources"
-        )
-        return f"This answer was withheld: {why}. Record: {self.record}"
-
-    def _mark(self, outcome: ExternalOutcome) -> Json:
-        """The check's result for the client; ``source`` is a source's id in its own request."""
-        return {
-            "record": self.record,
-            "request_id": self.request_id,
-            "status": outcome.status.value,
-            "unchecked": outcome.unchecked,
-            "supported": outcome.supported,
-            "claims": [
-                {
-                    "text": claim.text,
-                    "answer_start": claim.answer_start,
-                    "answer_end": claim.answer_end,
-                    "status": claim.verdict.status.value,
-                    "reason": claim.verdict.reason,
-                    "citations": [
-                        {"source": one.document_id, "start": one.start, "end": one.end, "quote": one.quote}
-                        for one in claim.citations
-                        if one.start >= 0
-                    ],
-                }
-                for claim in outcome.claims
-            ],
-            "notes": outcome.notes,
-        }
 
 
 def _json(value: Any, status: int, headers: dict[str, str] | None = None) -> Response:
