@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-import citewell
-
 from .conftest import BRIDGE, FALSE, QUESTION, TRUE
 
 GUIDE = (Path(__file__).parents[2] / "docs/migrating.md").read_text()
