@@ -39,7 +39,8 @@ class Named(Record, frozen=True, kw_only=True):
 
 
 class CalculationResult(Record, frozen=True, kw_only=True):
-    """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words."""
+    """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words; ``result`` is ""
+    for rows compared, whose ``working`` names the rows."""
 
     what: str
     working: str
