@@ -44,8 +44,8 @@ class Pages:
         rows_in_all: int | None = None,
         alone: bool = True,
     ) -> Passage:
-        """A passage that is one table, or a part of one with ``rows_in_all``; a row is a label and its cells, one
-        cell per head."""
+        """A passage that is one table, or a part of one with ``rows_in_all``; a row is a label and its cells,
+        one cell per head."""
         text, made = "", []
         for label, values in rows:
             start = len(text)

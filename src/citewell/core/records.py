@@ -115,7 +115,7 @@ class Table(Record, frozen=True, kw_only=True):
 
 
 class TableExtent(Record, frozen=True, kw_only=True):
-    """A table as a whole, of which a chunk may hold a part: ``rows`` counts all of its rows. ``alone``: no other
+    """A whole table, of which a chunk may hold a part: ``rows`` counts all its rows. ``alone``: no other
     table of the document looks like a part of it."""
 
     start: int

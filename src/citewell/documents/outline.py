@@ -134,8 +134,8 @@ class Layout:
 
     @cached_property
     def _alone(self) -> list[bool]:
-        """For each table: no other shares all of its heads, or its first and another, and none without heads is
-        next to it, as the rest of a table on the next page may be."""
+        """For each table: no other shares all of its heads, or its first and another, and none without heads
+        is next to it, as the rest of a table on the next page may be."""
         heads = [
             frozenset(cell.head for row in table.rows[:_HEADS_OF] for cell in row.cells if cell.head)
             for table in self.tables

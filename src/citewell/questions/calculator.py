@@ -70,6 +70,10 @@ class Calculator:
         """Each requested item in each requested period with its cells, best first."""
         return []
 
+    def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
+        """The cells of all rows that ``question`` compares, if the answer follows from them; else ()."""
+        return ()
+
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
         """All cells asked for, or all operands of the calculation asked for; else []."""
         return []

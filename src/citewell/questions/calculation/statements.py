@@ -258,6 +258,10 @@ class StatementCalculator(Calculator):
     ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
         return item_cells(wanted, passages)
 
+    def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
+        comparison = compared(question, passages)
+        return comparison.result.cells if comparison else ()
+
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
         if comparison := compared(wanted.question, passages):
             return list(comparison.shown)
