@@ -42,7 +42,7 @@ class Pages:
         relevance: float | None = 0.9,
         relevant: bool = True,
         rows_in_all: int | None = None,
-        alone: bool = True,
+        whole: bool = True,
     ) -> Passage:
         """A passage that is one table, or a part of one with ``rows_in_all``; a row is a label and its cells,
         one cell per head."""
@@ -63,7 +63,7 @@ class Pages:
             rows=tuple(made),
             tables=(
                 TableExtent(
-                    start=base, end=base + len(text), rows=rows_in_all or len(rows), title=table, alone=alone
+                    start=base, end=base + len(text), rows=rows_in_all or len(rows), title=table, whole=whole
                 ),
             ),
             base=base,

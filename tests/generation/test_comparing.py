@@ -136,6 +136,10 @@ def test_a_question_that_is_not_understood_completely_is_left_alone(ask, pages, 
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["8 USD", "1", ""])], HEADS),
         ("Which plan is the cheapest?", [*PLANS, ("Basic", ["99", "1", ""])], HEADS),  # two of one name
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["1.500", "1", ""])], HEADS),  # 1.5 or 1,500
+        ("Which plan is the cheapest?", [("A", ["9", "0"]), ("B", ["8", "5"])], ["Month (EUR)", "Fee (EUR)"]),
+        ("Which plan is the cheapest?", [("A", ["9"]), ("B", ["8"])], ["Late fee"]),
+        ("Which plan is the cheapest?", [("A (USD)", ["9"]), ("B (EUR)", ["8"])], ["Price"]),
+        ("Which plan is the cheapest?", [("1", ["A", "9"]), ("2", ["B", "8"])], ["Plan", "Price"]),
         ("Which plan is the cheapest?", [("A", ["9", "EUR"]), ("B", ["8", "NOK"])], ["Price", "Currency"]),
         ("Which is cheaper, Basic or Flex?", [*PLANS, ("Flex", ["-", "1", ""])], HEADS),
         ("Which team has the highest rank?", [("A", ["1"]), ("B", ["2"])], ["Team rank"]),
@@ -144,6 +148,14 @@ def test_a_question_that_is_not_understood_completely_is_left_alone(ask, pages, 
 )
 def test_a_table_in_doubt_is_left_alone(ask, pages, question, rows, heads) -> None:
     assert results(ask(question, plans(pages, rows, heads))) == []
+
+
+def test_rows_under_several_labels_are_left_alone(ask, pages) -> None:
+    table = plans(pages)
+    first, *rest = table.chunk.rows
+    rows = (msgspec.structs.replace(first, group="Monthly"), *rest)
+    table = msgspec.structs.replace(table, chunk=msgspec.structs.replace(table.chunk, rows=rows))
+    assert results(ask("Which plan is the cheapest?", table)) == []
 
 
 def test_rows_without_a_single_value_are_named(ask, pages) -> None:
@@ -175,11 +187,11 @@ def test_decimal_commas_units_in_cells_and_dates_are_read(ask, pages) -> None:
 def test_only_a_whole_table_is_compared(ask, pages) -> None:
     question = "Which plan is the cheapest?"
     assert results(ask(question, plans(pages, rows_in_all=5))) == []
-    assert results(ask(question, plans(pages, alone=False))) == []
+    assert results(ask(question, plans(pages, whole=False))) == []
     parts = plans(pages, PLANS[:2]), plans(pages, PLANS[2:], base=100)
-    whole = TableExtent(start=0, end=200, rows=4, title="Plans")
+    extent = TableExtent(start=0, end=200, rows=4, title="Plans")
     first, rest = (
-        msgspec.structs.replace(part, chunk=msgspec.structs.replace(part.chunk, tables=(whole,)))
+        msgspec.structs.replace(part, chunk=msgspec.structs.replace(part.chunk, tables=(extent,)))
         for part in parts
     )
     assert results(ask(question, first)) == []

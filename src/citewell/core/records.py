@@ -115,14 +115,14 @@ class Table(Record, frozen=True, kw_only=True):
 
 
 class TableExtent(Record, frozen=True, kw_only=True):
-    """A whole table, of which a chunk may hold a part: ``rows`` counts all its rows. ``alone``: no other
-    table of the document looks like a part of it."""
+    """A table, of which a chunk may hold a part: ``rows`` counts all its rows. ``whole``: it has no other
+    lines, and no other table of the document looks like a part of it."""
 
     start: int
     end: int
     rows: int
     title: str = ""
-    alone: bool = True
+    whole: bool = True
 
 
 class Found(Record, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property, reduce
+from itertools import pairwise
 
 import msgspec
 
@@ -124,18 +125,19 @@ class Layout:
                 end=table.end,
                 rows=len(table.rows),
                 title=clip(table.title, 200),
-                alone=alone,
+                whole=whole,
             )
-            for table, alone in zip(
-                self.tables[first : bisect_left(self.table_starts, end)], self._alone[first:], strict=False
+            for table, whole in zip(
+                self.tables[first : bisect_left(self.table_starts, end)], self._whole[first:], strict=False
             )
             if table.end > start
         )
 
     @cached_property
-    def _alone(self) -> list[bool]:
+    def _whole(self) -> list[bool]:
         """For each table: no other shares all of its heads, or its first and another, and none without heads
-        is next to it, as the rest of a table on the next page may be."""
+        is next to it, as the rest of a table on the next page may be; and all lines below the heads are rows.
+        """
         heads = [
             frozenset(cell.head for row in table.rows[:_HEADS_OF] for cell in row.cells if cell.head)
             for table in self.tables
@@ -150,6 +152,7 @@ class Layout:
             wholes[held] == 1
             and all(shared[pair] == 1 for pair in pairs[at])
             and all(heads[max(0, at - 1) : at + 2])
+            and not any(self._text[a.end : b.start].strip() for a, b in pairwise(self.tables[at].rows))
             for at, held in enumerate(heads)
         ]
 

@@ -44,6 +44,10 @@ _TOTAL = re.compile(
     r"\W*(?:(?:grand |sub-?)?totals?|sum|average|mean|median|all|overall|of which|thereof)\b", re.I
 )
 _RANKED = frozenset(str.split("rank ranking position place grade priority class level id code"))
+_BESIDE = frozenset(
+    str.split("setup late extra additional cancellation activation shipping delivery deposit installation")
+)
+_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
 # Columns that give the other cells of their row another meaning.
 _TURNING = frozenset(str.split("currency unit uom measure scale basis billing billed period"))
 # Cells that cannot hide the smallest or largest value, as "free" and "unlimited" do.
@@ -134,38 +138,49 @@ def _tables(passages: Sequence[Passage]) -> list[_Table]:
 
 def _column(request: Request, table: _Table) -> str:
     """The head of the one column asked for, or "": several, none, or words that nothing explains."""
-    if not {row.label.casefold() for _, row in table.rows.values()}.issuperset(request.pair):
-        return ""
     heads = dict.fromkeys(cell.head for _, row in table.rows.values() for cell in row.cells)
     own = {head: words_of(head) for head in heads}
     named = [h for h in own if request.words & own[h] and request.words <= own[h] | table.about]
     if not named and request.words <= table.about:
         by_unit, words = bool(request.unit and not request.kind), head_words(request.kind)
         named = [head for head in own if by_unit or own[head] & words]
+        measured = [units for head in heads if (units := _units(head, table))]
+        # A fee beside another column in euros, or a late fee, need not be the price.
+        named = [h for h in named if measured.count(_units(h, table)) < 2 and not own[h] & _BESIDE]
     if request.unit:
-        named = [head for head in named if _has_unit(request.unit, head, table)]
-    if len(named) != 1 or not request.subject <= table.about or len(named[0]) > MOST_NAME:
+        named = [head for head in named if _units(head, table) == {unit_of(request.unit)}]
+    if len(named) != 1 or len(named[0]) > MOST_NAME or own[named[0]] & (_RANKED | words_of(request.said)):
         return ""
-    return "" if own[named[0]] & (_RANKED | words_of(request.said)) else named[0]
+    labels = {row.label.casefold() for _, row in table.rows.values()}
+    elsewhere = any(request.subject & words for words in own.values()) and not request.subject & table.first
+    fits = request.subject <= table.about and labels.issuperset(request.pair) and not elsewhere
+    return named[0] if fits else ""
 
 
-def _has_unit(unit: str, head: str, table: _Table) -> bool:
-    """Whether the column states ``unit``, in its head or its cells, and no other."""
-    said = [*re.findall(r"[(\[]([^()\[\]]+)[)\]]", head), head.rpartition(", ")[2] if ", " in head else ""]
+def _units(head: str, table: _Table) -> frozenset[object]:
+    """The units that the column states in its head or its cells."""
     found = filter(None, map(_VALUE.fullmatch, table.cells(head)))
-    said += [f"{value['before']} {value['after']}" for value in found]
-    known = {unit_of(word) for text in said for word in text.partition(" per ")[0].replace(";", " ").split()}
-    return known - {None} == {unit_of(unit)}
+    return _stated(head, *(f"({value['before']} {value['after']})" for value in found))
+
+
+def _stated(*texts: str) -> frozenset[object]:
+    """The known units in brackets or after a last comma."""
+    said = [part for text in texts for part in (*_BRACKETS.findall(text), *text.split(", ")[1:][-1:])]
+    words = {word for text in said for word in text.partition(" per ")[0].replace(";", " ").split()}
+    return frozenset(map(unit_of, words)) - {None}
 
 
 def _values(request: Request, table: _Table, head: str) -> list[_Value]:
     """The values of all rows, in their order; [] if any row, name or number is in doubt."""
-    if not table.extent.alone or not len(table.rows) == table.extent.rows <= MOST_ROWS:
+    if not table.extent.whole or not len(table.rows) == table.extent.rows <= MOST_ROWS:
         return []
     heads = {cell.head for _, row in table.rows.values() for cell in row.cells} - {head}
     if any(words_of(other) & _TURNING and len(set(table.cells(other))) > 1 for other in heads):
         return []
     found: list[_Value] = []
+    # Rows in euros and dollars, or under "Monthly" and "Yearly".
+    if len({(_stated(row.label), row.group) for _, row in table.rows.values() if row.cells}) > 1:
+        return []
     groups = {name for _, row in table.rows.values() for name in row.group.split(" › ")}
     for passage, row in (table.rows[at] for at in sorted(table.rows)):
         if not row.cells and row.label in groups:
@@ -179,6 +194,7 @@ def _values(request: Request, table: _Table, head: str) -> list[_Value]:
             or max(len(row.label), len(text)) > MOST_NAME
             or _TOTAL.match(row.label)
             or context_scales(around) != {1}
+            or "%" in around
             or (value is None and not any(map(str.isdigit, text)) and not _NO_NUMBER.fullmatch(text))
         ):
             return []
