@@ -29,9 +29,9 @@ from citewell.questions.calculation.degrees import (
 )
 from citewell.questions.calculator import CalculationResult
 from citewell.questions.parsing import stem
+from citewell.questions.quantity import moments
 from citewell.questions.rows import CellAnswer, label_span, text_of, whole
 from citewell.questions.scales import context_scales, unread_scales
-from citewell.verification.quantity import moments
 
 Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
 MOST_ROWS, MOST_CHAIN, MOST_NAME = 200, 5, 80

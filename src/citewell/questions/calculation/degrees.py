@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.questions.parsing import label_words, stem
-from citewell.verification.quantity import CURRENCIES, UNITS
+from citewell.questions.quantity import CURRENCIES, UNITS
 
 MOST_CHARACTERS = 200
 # Kind; words for a small value; for a large one; words in the head of its column, which "" needs by name.
