@@ -67,6 +67,7 @@ def _either(words: Iterable[str]) -> str:
 
 _IS = r"(?:is|are|was|were|has|have|had|offers?|costs?|weighs?|lasts?)"
 _SOME = r"[^,:;]{1,100}?"  # bounded: a question may be hostile
+_WHICH = rf"(?:which|what)(?: (?P<what>{_SOME}))? (?P<verb>{_IS})"
 _HOW = rf"(?:the )?(?P<how>{_either(_DEGREES)})(?: (?P<rest>{_SOME}))?"
 _THAN = rf"(?:(?P<op>{_either(_OPS)})(?: than)?|(?P<how>{_either(_DEGREES)}) than)"
 _BOUND = rf"(?P<before>{MONEY}?) ?(?P<bound>{NUMBER}) ?(?P<unit>%|[^\s\d]+)?(?: (?P<after>[^\d]+))?"
@@ -75,10 +76,10 @@ _ASKED = tuple(
     for pattern in (
         rf"which of (?P<a>{_SOME}) (?:and|or) (?P<b>{_SOME}) (?P<verb>{_IS}) {_HOW}",
         rf"(?:is|are) (?P<a>{_SOME}) or (?P<b>{_SOME}) (?:the )?(?P<how>{_either(_DEGREES)})",
-        rf"(?:which|what)(?: (?P<what>{_SOME}))? (?P<verb>{_IS}) {_HOW}[,:;] ?(?P<a>{_SOME}) or (?P<b>{_SOME})",
+        rf"{_WHICH} {_HOW}[,:;] ?(?P<a>{_SOME}) or (?P<b>{_SOME})",
         rf"(?:how many|which|what) (?P<what>{_SOME}) (?P<verb>{_IS}|with)"
         rf"(?: (?:an? |the )?(?P<rest>{_SOME}))??(?: of)? {_THAN} {_BOUND}",
-        rf"(?:which|what)(?: (?P<what>{_SOME}))? (?P<verb>{_IS}) {_HOW}",
+        rf"{_WHICH} {_HOW}",
     )
 )
 _ENDING = re.compile(r" (?:are|is) there$| do (?:you|we|they) (?:have|offer)$", re.I)

@@ -33,7 +33,8 @@ from citewell.questions.calculation.arithmetic import (
     shape,
     worked,
 )
-from citewell.questions.calculation.comparing import asked, compared, recompared
+from citewell.questions.calculation.comparing import compared, recompared
+from citewell.questions.calculation.degrees import asked
 from citewell.questions.calculation.formulae import (
     Working,
     all_workings,
