@@ -110,6 +110,8 @@ def test_ties_are_both_named(ask, pages) -> None:
         "Which plan is the second cheapest?",
         "Which plan is the longest?",  # no such column
         "Which is cheaper, Basic or Gold?",  # no such row
+        "Which is cheaper, Basic or Basic?",
+        "What is the cheapest?",  # of what?
         "Which plans cost less than 20 dollars?",  # another unit
         "Which plans cost less than 2 million euros?",
         "Which plans cost less than 20 euros and have at least 100 GB?",

@@ -105,11 +105,13 @@ def asked(question: str) -> Request | None:
     unit = said.get("unit", "")
     known = bool(unit_of(unit))
     words = (said.get("rest", ""), "" if known else unit, said.get("after", ""))
-    return Request(
+    request = Request(
         said=degree, how=how, kind=kind or _VERBS.get(stem(said.get("verb", "").lower()), ""),
         subject=words_of(said.get("what", "")), words=words_of(" ".join(words)), pair=pair, bound=bound,
         unit=said.get("before", "") or (unit if known else ""),
     )  # fmt: skip
+    named = len(set(pair)) == len(pair) and bool(request.subject or request.words or pair)
+    return request if named else None
 
 
 def words_of(text: str) -> frozenset[str]:
