@@ -12,7 +12,7 @@ import pytest
 from benchmarks.private_postgres import NoPostgresError, private_postgres
 
 from citewell.core.identity import chunk_id
-from citewell.core.records import Cell, Chunk, Passage, Row
+from citewell.core.records import Cell, Chunk, Passage, Row, TableExtent
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +41,11 @@ class Pages:
         published_at: str = "2023-02-10",
         relevance: float | None = 0.9,
         relevant: bool = True,
+        rows_in_all: int | None = None,
+        whole: bool = True,
     ) -> Passage:
-        """A passage that is one table; a row is a label and its cells, one cell per head."""
+        """A passage that is one table, or a part of one with ``rows_in_all``; a row is a label and its cells,
+        one cell per head."""
         text, made = "", []
         for label, values in rows:
             start = len(text)
@@ -58,6 +61,11 @@ class Pages:
         return self._passage(
             text.rstrip("\n"),
             rows=tuple(made),
+            tables=(
+                TableExtent(
+                    start=base, end=base + len(text), rows=rows_in_all or len(rows), title=table, whole=whole
+                ),
+            ),
             base=base,
             context=context,
             document_id=document_id,
@@ -110,6 +118,7 @@ class Pages:
         published_at: str,
         relevance: float | None,
         relevant: bool,
+        tables: tuple[TableExtent, ...] = (),
     ) -> Passage:
         chunk = Chunk(
             chunk_id=chunk_id(version, base, base + len(content), content),
@@ -120,6 +129,7 @@ class Pages:
             content=content,
             context=context,
             rows=rows,
+            tables=tables,
             title=title,
             section_path=section_path,
             page=7,

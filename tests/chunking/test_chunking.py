@@ -201,6 +201,21 @@ def test_a_table_is_cut_between_rows_and_its_heads_stand_in_context_only() -> No
     assert chunks[0].content.startswith("Consolidated statements\n\t2018\t2017\nLine")
 
 
+def test_each_chunk_has_the_extent_of_its_tables_and_a_table_in_two_parts_is_not_whole() -> None:
+    text, table = statement(80)
+    rows = table.rows
+    for chunk in chunks_of(text, tables=(table,)):
+        (extent,) = chunk.tables
+        assert (extent.start, extent.end, extent.rows, extent.whole) == (table.start, table.end, 80, True)
+    parts = [
+        msgspec.structs.replace(table, end=rows[39].end, rows=rows[:40]),
+        msgspec.structs.replace(table, start=rows[40].start, rows=rows[40:]),
+    ]
+    assert {t.whole for c in chunks_of(text, tables=tuple(parts)) for t in c.tables} == {False}
+    gap = msgspec.structs.replace(table, rows=(*rows[:39], *rows[41:]))
+    assert {t.whole for c in chunks_of(text, tables=(gap,)) for t in c.tables} == {False}
+
+
 def test_units_outlive_a_long_title() -> None:
     text, table = statement(80)
     long = "Consolidated statements of cash flows › Cash flows from operating activities › Adjustments " * 3

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.questions.quantity import QuantityForm
 from citewell.verification.numbers import Match, check_numbers, missing_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import QuantityForm
 
 HELD = [
     ("$1.577 billion", "1,577 million", ""),

@@ -24,11 +24,11 @@ from citewell.questions.calculator import calculator
 from citewell.questions.naming import names_held, usable
 from citewell.questions.parsing import STOP, QuestionKind, label_words, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
+from citewell.questions.quantity import UNITS, Quantity
 from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import UNITS, Quantity
 from citewell.verification.verbatim import fold
 from citewell.verification.words import content_words
 

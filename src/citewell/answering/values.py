@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from citewell.verification.quantity import LETTER_SCALES, SCALES
+from citewell.questions.quantity import LETTER_SCALES, SCALES
 
 MIN_FIGURES = 3
 POWERS = (3, 6, 9, 12)

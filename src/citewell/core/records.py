@@ -114,6 +114,17 @@ class Table(Record, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
 
 
+class TableExtent(Record, frozen=True, kw_only=True):
+    """A table, of which a chunk may hold a part: ``rows`` counts all its rows. ``whole``: it has no other
+    lines, and no other table of the document looks like a part of it."""
+
+    start: int
+    end: int
+    rows: int
+    title: str = ""
+    whole: bool = True
+
+
 class Found(Record, frozen=True, kw_only=True):
     """A metadata value and its origin: ``metadata``, ``metadata: modified`` (the day it was saved),
     ``front matter``, ``first page``, ``first page: period end`` (of a filing)... A ``guess`` was read from
@@ -215,7 +226,8 @@ class Chunk(Record, frozen=True, kw_only=True):
     """A stretch of a document: ``content == document.text[start_offset:end_offset]``, always.
 
     ``context`` (document title, section, table title, units, column heads) is embedded and shown,
-    never part of ``content``. ``parent_start`` and ``parent_end`` bound the section it belongs to.
+    never part of ``content``. ``parent_start`` and ``parent_end`` bound the section it belongs to. ``tables``
+    are those it touches.
     """
 
     chunk_id: str
@@ -233,6 +245,7 @@ class Chunk(Record, frozen=True, kw_only=True):
     next_id: str = ""
     page: int | None = None
     rows: tuple[Row, ...] = ()
+    tables: tuple[TableExtent, ...] = ()
     title: str = ""
     author: str = ""
     published_at: str = ""

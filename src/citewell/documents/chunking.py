@@ -150,6 +150,7 @@ def _around(
         "section_path": path,
         "page": layout.page(start, end),
         "rows": rows,
+        "tables": layout.extents(start, end),
         "title": document.title.value if document.title else "",
         "author": document.author.value if document.author else "",
         "published_at": document.dated,

@@ -7,14 +7,17 @@ figures. Knows nothing about where to cut.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import reduce
+from collections import Counter
+from functools import cached_property, reduce
+from itertools import pairwise
 
 import msgspec
 
-from citewell.core.records import Document, Row, Section, Table
+from citewell.core.records import Document, Row, Section, Table, TableExtent
 
 CROSS_SIBLING, CROSS_PARENT = 2.0, 15.0
 """Costs of a chunk that runs from one section into another."""
+_HEADS_OF = 50  # rows of a table whose heads are compared with those of other tables
 
 
 class Outline:
@@ -76,6 +79,7 @@ class Layout:
         self.pages = sorted(document.pages, key=lambda page: page.start)
         self.page_starts = [page.start for page in self.pages]
         self.tables = sorted(document.tables, key=lambda table: table.start)
+        self._text = document.text
         self.table_starts = [table.start for table in self.tables]
         self.rows = sorted((row for table in self.tables for row in table.rows), key=lambda row: row.start)
         self.row_starts = [row.start for row in self.rows]
@@ -111,6 +115,46 @@ class Layout:
                 part = {"start": max(row.start, start), "end": min(row.end, end), "cells": cells}
                 inside.append(msgspec.structs.replace(row, **part))
         return tuple(inside)
+
+    def extents(self, start: int, end: int) -> tuple[TableExtent, ...]:
+        """The tables touched by ``[start, end)``, as a whole."""
+        first = max(0, bisect_right(self.table_starts, start) - 1)
+        return tuple(
+            TableExtent(
+                start=table.start,
+                end=table.end,
+                rows=len(table.rows),
+                title=clip(table.title, 200),
+                whole=whole,
+            )
+            for table, whole in zip(
+                self.tables[first : bisect_left(self.table_starts, end)], self._whole[first:], strict=False
+            )
+            if table.end > start
+        )
+
+    @cached_property
+    def _whole(self) -> list[bool]:
+        """For each table: no other shares all of its heads, or its first and another, and none without heads
+        is next to it, as the rest of a table on the next page may be; and all lines below the heads are rows.
+        """
+        heads = [
+            frozenset(cell.head for row in table.rows[:_HEADS_OF] for cell in row.cells if cell.head)
+            for table in self.tables
+        ]
+        firsts = [
+            self._text[table.start : table.rows[0].start if table.rows else table.start].partition("\t")[0]
+            for table in self.tables
+        ]
+        pairs = [{(first, head) for head in held if first} for first, held in zip(firsts, heads, strict=True)]
+        wholes, shared = Counter(heads), Counter(pair for held in pairs for pair in held)
+        return [
+            wholes[held] == 1
+            and all(shared[pair] == 1 for pair in pairs[at])
+            and all(heads[max(0, at - 1) : at + 2])
+            and not any(self._text[a.end : b.start].strip() for a, b in pairwise(self.tables[at].rows))
+            for at, held in enumerate(heads)
+        ]
 
     def table_context(self, start: int, end: int, rows: tuple[Row, ...]) -> list[str]:
         """For each table touched, at most three: "title › group (units): heads". The group is that of the

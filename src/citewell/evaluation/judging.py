@@ -24,10 +24,10 @@ from citewell.core.records import (
     TokenUsage,
 )
 from citewell.evaluation.results import CaseTiming
+from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.verification.claims import parse_answer
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Quantity, QuantityForm
 from citewell.verification.verbatim import find_all
 
 

@@ -32,7 +32,8 @@ ROW = load_prompt("frame_row", ("place", "units"))
 LEFT_OPEN = load_prompt("frame_left_open", ("question",))
 WORKED = load_prompt("frame_worked", ("units",))
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
-FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING)
+COMPARED = load_prompt("frame_compared", ("what", "working"))
+FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING, COMPARED)
 """The prompt files that its own words come from."""
 JOINER = " … "
 MAX_NAME = 80
@@ -150,7 +151,9 @@ def _claim(text: str, quotes: tuple[Quote, ...], aspect: str, answers: float | N
 
 def _result_piece(result: CalculationResult) -> _Piece:
     _, units = _place_of(result.cells[0])
-    text = WORKING.fill(what=result.what, working=result.working, result=result.result).rstrip("\n")
+    told = {"what": result.what, "working": result.working}
+    text = WORKING.fill(**told, result=result.result) if result.result else COMPARED.fill(**told)
+    text = text.rstrip("\n")
     claim = DraftClaim(
         text=text,
         start=0,

@@ -39,7 +39,8 @@ class Named(Record, frozen=True, kw_only=True):
 
 
 class CalculationResult(Record, frozen=True, kw_only=True):
-    """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words."""
+    """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words; ``result`` is ""
+    for rows compared, whose ``working`` names the rows."""
 
     what: str
     working: str
@@ -68,6 +69,10 @@ class Calculator:
     ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
         """Each requested item in each requested period with its cells, best first."""
         return []
+
+    def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
+        """The cells of all rows that ``question`` compares, if the answer follows from them; else ()."""
+        return ()
 
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
         """All cells asked for, or all operands of the calculation asked for; else []."""

@@ -342,7 +342,8 @@ def rank_tables(wanted: ParsedQuestion, chunks: Iterable[Chunk]) -> list[Key]:
 
 def with_exact_cells(question: str, passages: Sequence[Passage], threshold: float) -> list[Passage]:
     """``passages`` in their order; relevance is raised to BEST or ALSO for a cell in the row and column asked
-    for, whatever a ranker that reads sentences makes of its words.
+    for, and to BEST for the rows of a table that the question compares, whatever a ranker that reads
+    sentences makes of their words.
 
     Both are measured, not chosen: the share of cells whose value a human cites as evidence, among the best
     match of an aspect and among other matches above SURE (docs/measurements/financebench_answers.md).
@@ -351,6 +352,7 @@ def with_exact_cells(question: str, passages: Sequence[Passage], threshold: floa
     with_rows = [passage for passage in passages if passage.chunk.rows]
     for aspect in split_aspects(question) if with_rows else ():
         wanted = read_question(aspect)
+        raised |= {_key(cell.passage.chunk): BEST for cell in calculator().compared(aspect, with_rows)}
         for _, period, answers in calculator().cells(wanted, with_rows) if wanted.by_cell else ():
             sure = [answer for answer in answers if answer.score >= SURE] if period else []
             for at, answer in enumerate(sure):

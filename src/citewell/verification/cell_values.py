@@ -13,10 +13,10 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
+from citewell.questions.quantity import CENTS, CURRENCIES, Quantity, QuantityForm
 from citewell.questions.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import CENTS, CURRENCIES, Quantity, QuantityForm
 
 _SCALES = {
     Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**5): "lakh", Decimal(10**6): "million",

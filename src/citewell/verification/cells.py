@@ -12,13 +12,13 @@ import re
 from collections.abc import Sequence
 
 from citewell.core.records import Record
+from citewell.questions.quantity import CURRENCIES, UNITS, Quantity, QuantityForm
 from citewell.questions.scales import context_scales, declared_units
 from citewell.verification.cell_values import cell_states_value, declares_unit, with_scale
 from citewell.verification.evidence import EvidenceText, TableLine
 from citewell.verification.lexicon import ASIDES
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import CURRENCIES, UNITS, Quantity, QuantityForm
 from citewell.verification.words import content_words, distinguishing_words, overlap, words_of
 
 _NO_VALUES = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL, QuantityForm.TIME})

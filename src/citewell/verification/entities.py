@@ -17,6 +17,7 @@ from functools import lru_cache
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.parsing import stem
+from citewell.questions.quantity import MONTHS
 from citewell.verification.lexicon import (
     COMMON_CAPITALS,
     CORPORATE,
@@ -25,7 +26,6 @@ from citewell.verification.lexicon import (
     PLAIN,
     TITLES,
 )
-from citewell.verification.quantity import MONTHS
 
 _WORD = re.compile(r"[^\W_]++(?:[.'\u2019&/-][^\W_]++)*+", re.UNICODE)
 

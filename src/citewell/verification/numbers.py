@@ -20,9 +20,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from citewell.core.records import Record
+from citewell.questions.quantity import Quantity, QuantityForm, agree
 from citewell.questions.scales import context_scales
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Quantity, QuantityForm, agree
 from citewell.verification.words import content_words
 
 

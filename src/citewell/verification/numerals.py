@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from citewell.core.sentences import line_span
-from citewell.verification.quantity import (
+from citewell.questions.quantity import (
     CENTS,
     CURRENCIES,
     LETTER_SCALES,

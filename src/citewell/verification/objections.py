@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
+from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.questions.scales import context_scales
 from citewell.verification.cells import missing_scale, place_numbers
 from citewell.verification.entities import missing_names
@@ -25,7 +26,6 @@ from citewell.verification.evidence import ClaimEvidence, EvidenceText, source_k
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.overstating import find_overstatement
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Quantity, QuantityForm
 from citewell.verification.subjects import exchanged_names, find_other_subject, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
 

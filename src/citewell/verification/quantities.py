@@ -15,8 +15,8 @@ from functools import lru_cache
 import msgspec
 
 from citewell.core.stretches import with_free
+from citewell.questions.quantity import Quantity, QuantityForm, moments
 from citewell.verification.numerals import numerals, ordinals, spelled_numbers
-from citewell.verification.quantity import Quantity, QuantityForm, moments
 
 _HEDGE = re.compile(
     r"(?:(?<!\w)(?:about|around|approx\w*\.?|roughly|circa|ca\.|some|estimated|close to|over|under|above|"

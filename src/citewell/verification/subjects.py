@@ -16,10 +16,10 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from citewell.core.sentences import sentence_spans
+from citewell.questions.quantity import MONTHS
 from citewell.verification.entities import Name, missing_names, names
 from citewell.verification.evidence import source_kind
 from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES
-from citewell.verification.quantity import MONTHS
 from citewell.verification.words import content_words, is_doubtful, is_finite, nearest_sentence, overlap
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")

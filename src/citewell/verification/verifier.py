@@ -29,6 +29,7 @@ from citewell.core.records import Entailment, Label, Maker, Proof, Record, Statu
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.parsing import yes_or_no
+from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
@@ -45,7 +46,6 @@ from citewell.verification.objections import (
     support_reason,
 )
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import Quantity, QuantityForm
 from citewell.verification.standing import qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of

@@ -33,6 +33,8 @@ from citewell.questions.calculation.arithmetic import (
     shape,
     worked,
 )
+from citewell.questions.calculation.comparing import compared, recompared
+from citewell.questions.calculation.degrees import asked
 from citewell.questions.calculation.formulae import (
     Working,
     all_workings,
@@ -241,7 +243,7 @@ def _is_amount(tree: Tree) -> bool:
 
 
 class StatementCalculator(Calculator):
-    """Line items of financial statements, rows by label, and calculations over them."""
+    """Line items of financial statements, rows by label, calculations over them, and rows compared."""
 
     def named_in(self, text: str) -> Named:
         return named_in(text)
@@ -257,7 +259,13 @@ class StatementCalculator(Calculator):
     ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
         return item_cells(wanted, passages)
 
+    def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
+        comparison = compared(question, passages)
+        return comparison.result.cells if comparison else ()
+
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
+        if comparison := compared(wanted.question, passages):
+            return list(comparison.shown)
         if operands := labelled_operands(wanted, passages):
             return operands
         if wanted.by_cell and (cells := statement_cells(wanted, passages)):
@@ -265,12 +273,15 @@ class StatementCalculator(Calculator):
         return compared_cells(wanted, passages) if wanted.ask is QuestionKind.WHICH else []
 
     def is_answer(self, question: str, results: int) -> bool:
-        return is_answer(question, results)
+        return is_answer(question, results) or (results == 1 and asked(question) is not None)
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
     ) -> tuple[CalculationResult, ...]:
         quoted = {answer.key for answer in found}
+        comparison = compared(question, passages)
+        if comparison and quoted.issuperset(answer.key for answer in comparison.shown):
+            return (comparison.result,)
         named = of_the_named(read_question(question), passages)
         made: dict[str, CalculationResult] = {}
         for working in all_workings(question):
@@ -285,6 +296,8 @@ class StatementCalculator(Calculator):
         """Every operand must be the value of a cited cell whose row is the named item and whose column is
         the period, all at one scale in one document; the result must follow from them; and the calculation
         and its name must be asked for by the question, so that no other text passes as proven by numbers."""
+        if (wrong := recompared(claim, question, cited)) is not None:
+            return wrong
         said, _, result = claim.text.strip().rpartition(" = ")
         what, _, said = said.rpartition(": ")
         asked = (

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from citewell.questions.quantity import QuantityForm
 from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.quantity import QuantityForm
 from citewell.verification.words import (
     AUXILIARIES,
     DETERMINERS,
