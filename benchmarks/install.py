@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,7 +44,7 @@ print(json.dumps({"import_s": imported - begun, "verify_s": done - imported, "st
 
 class Installed(NamedTuple):
     """``packages`` in MB each, Citewell's own included; ``bytecode`` is their part of compiled files, in MB.
-    Seconds are medians over new processes."""
+    Seconds are the least of several new processes."""
 
     name: str
     packages: dict[str, float]
@@ -125,8 +124,8 @@ def _measured(name: str, environment: Path, runs: Sequence[Mapping[str, Any]]) -
         name=name,
         packages=packages,
         bytecode=bytecode,
-        import_s=statistics.median(run["import_s"] for run in runs),
-        verify_s=statistics.median(run["verify_s"] for run in runs),
+        import_s=min(run["import_s"] for run in runs),
+        verify_s=min(run["verify_s"] for run in runs),
         statuses=runs[0]["statuses"],
     )
 
@@ -154,15 +153,16 @@ def _write(found: Sequence[Installed], weights: Mapping[str, float]) -> None:
     body = f"""
 The wheel of this checkout in fresh virtual environments without pip, with the versions of
 `requirements/runtime.txt`. MB are millions of bytes of installed files, with and without the bytecode that
-pip compiles; Citewell counts as a package. Seconds are medians of {RUNS} new processes, the installations in
-turn, with their files in the page cache: `import citewell`, then one `citewell.verify`, which loads the models.
+pip compiles; Citewell counts as a package. Seconds are the least of {RUNS} new processes, because the machine
+is shared, with their files in the page cache: `import citewell`, then one `citewell.verify`, which loads the
+models.
 
 {table(heads, rows)}
 
 For an installation that only verifies, at most {AIM_PACKAGES} packages and {AIM_MB} MB were aimed at; an
 asterisk marks what is above. ONNX Runtime and NumPy take {runtime:.0f} MB. A check loads
-{weights["entailer"]:.0f} MB of weights for the entailer and {weights["embedder"]:.0f} MB for the embedder; the
-{weights["reading"]:.0f} MB of the reader are in the package as well.
+{weights["entailer"]:.0f} MB of weights for the entailer and {weights["embedder"]:.0f} MB for the embedder;
+the {weights["reading"]:.0f} MB of the reader are in the package as well.
 
 ## The list, and what it requires
 
