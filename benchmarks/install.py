@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,19 +43,19 @@ print(json.dumps({"import_s": imported - begun, "verify_s": done - imported, "st
 
 
 class Installed(NamedTuple):
-    """``packages`` in MB each, Citewell's own included; ``bytecode`` is their part of compiled files, in MB.
+    """``packages`` in MB each, Citewell's own included, without ``bytecode``, which is in MB each as well.
     Seconds are the least of several new processes."""
 
     name: str
     packages: dict[str, float]
-    bytecode: float
+    bytecode: dict[str, float]
     import_s: float
     verify_s: float
     statuses: list[str]
 
     @property
     def mb(self) -> float:
-        return sum(self.packages.values())
+        return sum(self.packages.values()) + sum(self.bytecode.values())
 
 
 def pins(text: str) -> dict[str, str]:
@@ -114,12 +114,13 @@ def _run(environment: Path) -> dict[str, Any]:
 
 def _measured(name: str, environment: Path, runs: Sequence[Mapping[str, Any]]) -> Installed:
     (site,) = environment.glob("lib/python*/site-packages")
-    packages, bytecode = {}, 0.0
+    packages, bytecode = {}, {}
     for one in distributions(path=[str(site)]):
         files = [Path(str(each.locate())) for each in one.files or ()]
         sizes = {path: path.stat().st_size / 1e6 for path in files if path.is_file()}
-        packages[one.name.lower().replace("_", "-")] = sum(sizes.values())
-        bytecode += sum(size for path, size in sizes.items() if path.suffix == ".pyc")
+        called = one.name.lower().replace("_", "-")
+        bytecode[called] = sum(size for path, size in sizes.items() if path.suffix == ".pyc")
+        packages[called] = sum(sizes.values()) - bytecode[called]
     return Installed(
         name=name,
         packages=packages,
@@ -137,19 +138,17 @@ def _write(found: Sequence[Installed], weights: Mapping[str, float]) -> None:
         [
             one.name,
             f"{len(one.packages)}{_beyond(len(one.packages), AIM_PACKAGES)}",
-            f"{one.mb:.0f}{_beyond(one.mb, AIM_MB)}",
-            f"{one.mb - one.bytecode:.0f}{_beyond(one.mb - one.bytecode, AIM_MB)}",
+            *(f"{mb:.0f}{_beyond(mb, AIM_MB)}" for mb in (one.mb, sum(one.packages.values()))),
             f"{one.import_s:.2f}",
             f"{one.verify_s:.2f}",
             ", ".join(one.statuses),
         ]
         for one in found
     ]
-    needed = [[name, f"{mb:.1f}", "yes" if name in alone.packages else "no"] for name, mb in _by_size(split)]
-    left = [(name, mb) for name, mb in _by_size(everything) if name not in split.packages]
-    large = [[name, f"{mb:.1f}"] for name, mb in left if mb >= 1]
-    small = [mb for _, mb in left if mb < 1]
+    needed = [[*row, "yes" if row[0] in alone.packages else "no"] for row in _by_size(split, split.packages)]
+    left = set(everything.packages) - set(split.packages)
     runtime = alone.packages["onnxruntime"] + alone.packages["numpy"]
+    models = weights["entailer"] + weights["embedder"]
     body = f"""
 The wheel of this checkout in fresh virtual environments without pip, with the versions of
 `requirements/runtime.txt`. MB are millions of bytes of installed files, with and without the bytecode that
@@ -160,17 +159,17 @@ models.
 {table(heads, rows)}
 
 For an installation that only verifies, at most {AIM_PACKAGES} packages and {AIM_MB} MB were aimed at; an
-asterisk marks what is above. ONNX Runtime and NumPy take {runtime:.0f} MB. A check loads
-{weights["entailer"]:.0f} MB of weights for the entailer and {weights["embedder"]:.0f} MB for the embedder;
-the {weights["reading"]:.0f} MB of the reader are in the package as well.
+asterisk marks what is above. Without bytecode, ONNX Runtime, NumPy and the weights that a check loads
+(entailer and embedder) take {runtime:.0f} + {models:.0f} = {runtime + models:.0f} MB. The
+{weights["reading"]:.0f} MB of the reader's weights are in the package as well.
 
 ## The list, and what it requires
 
-{table(("package", "MB", "in the list"), needed)}
+{table(("package", "MB", "bytecode, MB", "in the list"), needed)}
 
 ## What only the default installation has
 
-{table(("package", "MB"), [*large, [f"{len(small)} smaller ones together", f"{sum(small):.1f}"]])}
+{table(("package", "MB", "bytecode, MB"), _by_size(everything, left))}
 """
     told = [{**one._asdict(), "mb": one.mb} for one in found]
     write("install", "Size of an installation", body, {"installations": told, "weights_mb": dict(weights)})
@@ -180,8 +179,14 @@ def _beyond(value: float, most: float) -> str:
     return "*" if value > most else ""
 
 
-def _by_size(one: Installed) -> list[tuple[str, float]]:
-    return sorted(one.packages.items(), key=lambda item: -item[1])
+def _by_size(one: Installed, names: Iterable[str]) -> list[list[str]]:
+    """Packages of at least half a MB, largest first, then the rest in one row."""
+    ordered = sorted(names, key=lambda name: -one.packages[name])
+    shown = [name for name in ordered if one.packages[name] >= 0.5 or name in NEEDED]
+    rest = set(ordered) - set(shown)
+    rows = [[name, f"{one.packages[name]:.1f}", f"{one.bytecode[name]:.1f}"] for name in shown]
+    sums = [f"{sum(part[name] for name in rest):.1f}" for part in (one.packages, one.bytecode)]
+    return [*rows, [f"{len(rest)} smaller", *sums]]
 
 
 if __name__ == "__main__":
