@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
+from benchmarks.install import NEEDED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from citewell.answering.verifying import VerifyReport, verify, verify_json_line
 from citewell.core.errors import UsageError
 from citewell.core.records import Claim, Entailment, Failure, Kind, Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
+ROOT = Path(__file__).parents[2]
 NIKE = {
     "id": "nike",
     "text": "Nike reported revenue of $5,120 million in 2018. Nike bought Converse in 2003.",
@@ -341,16 +349,50 @@ def test_what_is_no_text_is_refused_and_not_a_crash() -> None:
             verify(answer, sources, question, **MODELS)  # type: ignore[arg-type]
 
 
-def test_no_index_is_imported() -> None:
-    import subprocess
+ALONE = r"""
+import sys
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 
-    code = (
-        "import sys; from citewell.answering.verifying import verify; from citewell.models.fake import "
-        "FakeEntailer, HashEmbedder;"
-        "verify('It grew.', ['It grew.'], entailer=FakeEntailer(), embedder=HashEmbedder());"
-        "assert not {'lancedb', 'pyarrow', 'torch'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+class Listed:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        known = {"citewell", *sys.argv[1:]} | sys.stdlib_module_names
+        return PathFinder.find_spec(name, path, target) if name.partition(".")[0] in known else None
+
+sys.meta_path[:] = [BuiltinImporter, FrozenImporter, Listed]
+import citewell
+
+table = "| year | capex |\n|---|---|\n| 2017 | 1,373 |\n| 2018 | 1,577 |"
+structured = '{"claims": [{"evidence": [{"source": "1", "quote": "fell in 2018"}], "claim": "Capex fell."}]}'
+for answer, source in (
+    ("It opened in 2014 [1]. It closed in 2019 [1].", "The office opened in 2014 and closed in 2020."),
+    ("Capex was 1,577 in 2018. It was “up 15%”.", table),
+    (structured, "Capex fell in 2018."),
+    ("Das Büro wurde 2014 eröffnet.", "Das neue Büro wurde im Jahr 2014 eröffnet."),
+):
+    found = citewell.verify(answer, [source], "What is said of the office?")
+    print(*(claim.verdict.status for claim in found.claims))
+    assert all(check.embedding_similarity is not None for check in found.report.grounding_checks)
+"""
+
+
+def test_a_check_imports_no_package_that_its_installation_lacks() -> None:
+    words = [sys.executable, "-c", ALONE, *NEEDED]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[0] == "VERIFIED CONTRADICTED", done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_documented_installation_is_what_a_check_needs_within_our_bounds() -> None:
+    page = (ROOT / "docs/verify.md").read_text()
+    (command,) = re.findall(r"^\$ pip install --no-deps citewell (.*)$", page, flags=re.M)
+    documented = {one.name: str(one.specifier) for one in map(Requirement, shlex.split(command))}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bounds = {
+        one.name: next(str(bound) for bound in one.specifier if bound.operator == "<")
+        for one in map(Requirement, project["dependencies"])
+    }
+    assert documented == {name: bounds.get(name, "") for name in NEEDED}
 
 
 @settings(deadline=None, max_examples=40)
