@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 import pytest
+from benchmarks import pages
 from fastapi.testclient import TestClient
 
 from citewell.audit.pages import BY, OF
@@ -520,3 +521,12 @@ def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_th
     assert "#2f8f57" not in shown  # not compared with the question
     checked = msgspec.structs.replace(kb.ask("When did the bridge open?"), question="<script>x</script>")
     assert "<script" not in checked._repr_html_()
+
+
+def test_every_page_of_the_measurement_opens(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "FILING", "bridge.md")
+    asked = [kb.ask("When did the bridge open?").request_id for _ in range(4)]
+    for name, path in pages.addresses(kb, asked).items():
+        assert client.get(path, headers=HTML).status_code == 200, name
