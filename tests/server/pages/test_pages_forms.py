@@ -523,6 +523,17 @@ def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_th
     assert "<script" not in checked._repr_html_()
 
 
+def test_a_guessed_date_is_called_a_guess_wherever_it_is_shown(
+    client: TestClient, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "tower.md").write_text("# The tower\n\nThe tower opened in 1889. It is shut as of 3 May 2024 for repairs.\n")
+    kb.ingest(tmp_path / "tower.md")
+    answer = kb.ask("When did the tower open?")
+    assert answer.text
+    for path in ("/documents/view?id=tower.md", f"/answers/{answer.request_id}"):
+        assert "published 2024-05-03, a guess" in client.get(path, headers=HTML).text, path
+
+
 def test_every_page_of_the_measurement_opens(
     client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
