@@ -526,12 +526,27 @@ def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_th
 def test_a_guessed_date_is_called_a_guess_wherever_it_is_shown(
     client: TestClient, kb: KnowledgeBase, tmp_path: Path
 ) -> None:
-    (tmp_path / "tower.md").write_text("# The tower\n\nThe tower opened in 1889. It is shut as of 3 May 2024 for repairs.\n")
+    (tmp_path / "tower.md").write_text(
+        "# The tower\n\nThe tower opened in 1889. It is shut as of 3 May 2024 for repairs.\n"
+    )
     kb.ingest(tmp_path / "tower.md")
     answer = kb.ask("When did the tower open?")
     assert answer.text
     for path in ("/documents/view?id=tower.md", f"/answers/{answer.request_id}"):
         assert "published 2024-05-03, a guess" in client.get(path, headers=HTML).text, path
+
+
+def test_pages_of_which_words_are_missing_are_named_wherever_they_are_read(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request_id = kb.ask("When did the bridge open?").request_id
+    whole = KnowledgeBase.document
+    monkeypatch.setattr(
+        KnowledgeBase, "document", lambda *a, **k: msgspec.structs.replace(whole(*a, **k), incomplete=(3, 4))
+    )
+    for path in ("/documents/about?id=bridge.md", "/documents/view?id=bridge.md", f"/answers/{request_id}"):
+        shown = client.get(path, headers=HTML).text
+        assert "Some of what is printed on pages 3-4 is missing from the text." in shown, path
 
 
 def test_every_page_of_the_measurement_opens(
