@@ -556,3 +556,26 @@ def test_every_page_of_the_measurement_opens(
     asked = [kb.ask("When did the bridge open?").request_id for _ in range(4)]
     for name, path in pages.addresses(kb, asked).items():
         assert client.get(path, headers=HTML).status_code == 200, name
+
+
+def test_an_answer_whose_source_changed_is_green_nowhere(
+    client: TestClient, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    record = kb.audit.record(kb.ask("When did the bridge open?", session_id="ses_turns").request_id)
+    (claim,) = record.claims
+    green = msgspec.structs.replace(
+        record,
+        request_id=f"req_{8:024d}",
+        claims=(msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED)),),
+    )
+    kb.parts.log.append(green)
+    later = kb.ask("When was the toll abolished?", session_id="ses_turns").request_id
+    paths = (f"/answers/{later}", f"/audit/records/{green.request_id}", "/audit")
+
+    def greens() -> list[int]:
+        return [client.get(path, headers=HTML).text.count("is-ANSWER") for path in paths]
+
+    before = greens()
+    (tmp_path / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933.\n")
+    kb.ingest(tmp_path / "bridge.md", document_id="bridge.md")
+    assert [was - now for was, now in zip(before, greens(), strict=True)] == [1, 2, 1]
