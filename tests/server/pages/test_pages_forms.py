@@ -579,3 +579,18 @@ def test_an_answer_whose_source_changed_is_green_nowhere(
     (tmp_path / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933.\n")
     kb.ingest(tmp_path / "bridge.md", document_id="bridge.md")
     assert [was - now for was, now in zip(before, greens(), strict=True)] == [1, 2, 1]
+
+
+def test_after_a_decision_comes_the_next_case(client: TestClient, kb: KnowledgeBase) -> None:
+    """Not the newest, which a reviewer may have left for later."""
+    for n in range(3):
+        kb.ask(f"What colour is the submarine {n}?")
+    newest, middle, oldest = (item.request_id for item in kb.review.queue().items)
+
+    def decided(request_id: str, how: str, data: dict[str, str]) -> str:
+        answer = form(client, f"/review/{request_id}/{how}", data, follow_redirects=False)
+        return str(urlsplit(answer.headers["location"]).path)
+
+    assert decided(middle, "accept", {"abstain": "no submarine"}) == f"/review/{oldest}"
+    assert decided(oldest, "dismiss", {"reason": "no submarine"}) == f"/review/{newest}"
+    assert decided(newest, "dismiss", {"reason": "no submarine"}) == "/review"
