@@ -14,7 +14,7 @@ from lxml import html
 
 from citewell.core.errors import UsageError
 from citewell.evaluation.report import report, write_page
-from citewell.evaluation.results import Run, RunKey
+from citewell.evaluation.results import MeasureResult, Run, RunKey
 
 Make = Callable[[str], Run]
 ATTACK = "</style></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}"
@@ -41,7 +41,7 @@ def test_a_case_goes_down_to_its_spans_and_its_record(run_with: Make) -> None:
         "How do I rotate the signing key?",
         "with audit key rotate",
         "the span is cited",
-        "CONTRADICTED",
+        "Contradicted",
         "docs/keys.md, Keys [159:175]",
         "relevance 0.91",
         "citewell audit show req_1",
@@ -51,6 +51,26 @@ def test_a_case_goes_down_to_its_spans_and_its_record(run_with: Make) -> None:
         "Nobody said what a right answer is.",
     ):
         assert shown in said, shown
+
+
+def test_the_report_names_things_as_the_pages_do(run_with: Make) -> None:
+    run = run_with("")
+    gap = MeasureResult(name="hallucination_gap", value=0.1, n=9)
+    refused = msgspec.structs.replace(
+        run.cases[3], decision="ABSTAIN", failure_reason="relevance_gate_failed"
+    )
+    said = words(report(msgspec.structs.replace(run, measures=(gap,), cases=(*run.cases[:3], refused))))
+    for name in ("Unsupported share", "Not answered", "Answered in part", "No relevant passage was found"):
+        assert name in said, name
+    for raw in (
+        "hallucination_gap",
+        "ABSTAIN",
+        "PARTIAL",
+        "VERIFIED",
+        "CONTRADICTED",
+        "relevance_gate_failed",
+    ):
+        assert raw not in said, raw
 
 
 def test_how_many_cases_a_person_has_reviewed_stands_with_what_the_figures_hold_for(run_with: Make) -> None:

@@ -169,6 +169,9 @@ def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
 NAMES: Mapping[str, str] = {
     **{name: words for name, (words, _) in DECISIONS.items()},
     **{name: words for name, (words, _) in _STATES.items()},
+    "conflict": "Sources disagree",
+    "superseded": "Not in force",
+    "missing": "Open",
     "any": "Any failure",
     "any-unsupported": "One without support",
     "any-contradicted": "One contradicted",

@@ -18,6 +18,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from citewell.core.records import Decision, Maker, Record
+from citewell.core.vocabulary import NAMES, display_state, readable_name, state_of_verdict
 from citewell.evaluation import charts
 from citewell.evaluation.cases import write_file
 from citewell.evaluation.measures import BY_NAME, FAMILIES
@@ -77,6 +78,10 @@ def report(run: Run) -> str:
         said=SAID,
         pieces=marked_pieces,
         maker=maker,
+        names=NAMES,
+        readable_name=readable_name,
+        display_state=display_state,
+        state_of_verdict=state_of_verdict,
     )
 
 
