@@ -13,6 +13,7 @@ import pytest
 from lxml import html
 
 from citewell.core.errors import UsageError
+from citewell.evaluation.comparing import Difference, compare
 from citewell.evaluation.report import report, write_page
 from citewell.evaluation.results import MeasureResult, Run, RunKey
 
@@ -71,6 +72,24 @@ def test_the_report_names_things_as_the_pages_do(run_with: Make) -> None:
         "relevance_gate_failed",
     ):
         assert raw not in said, raw
+
+
+def test_a_notebook_shows_a_run_and_a_comparison(run_with: Make) -> None:
+    run = run_with("")
+    for shown in (run._repr_html_(), str(run)):
+        for said in ("Evaluation of 4 cases", "not judged", "alce_recall", "0.20 to 0.80", "not measured"):
+            assert said in shown, said
+    assert '<td><b style="color:#2f8f57">right</b></td>' in run._repr_html_()
+    assert "<script" not in run_with(ATTACK)._repr_html_()
+    worse = tuple(msgspec.structs.replace(case, right=False) for case in run.cases)
+    found = compare(run, msgspec.structs.replace(run, cases=worse))
+    values = {"before": 0.9, "after": 0.4, "difference": -0.5, "low": -0.7, "high": -0.3}
+    one = Difference(name="f1", n=9, says="worse", **values)
+    found = msgspec.structs.replace(found, measures=(one,))
+    assert '<td><b style="color:#d2495a">worse</b></td>' in found._repr_html_()
+    for shown in (found._repr_html_(), str(found)):
+        for said in ("4 cases in both runs", "-0.500", "-0.700 to -0.300", "ANSWER right", "ANSWER wrong"):
+            assert said in shown, said
 
 
 def test_how_many_cases_a_person_has_reviewed_stands_with_what_the_figures_hold_for(run_with: Make) -> None:

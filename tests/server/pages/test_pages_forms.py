@@ -14,6 +14,7 @@ import pytest
 from benchmarks import pages
 from fastapi.testclient import TestClient
 
+from citewell.answering.verifying import verify
 from citewell.audit.pages import BY, OF
 from citewell.core.access import Role
 from citewell.core.config import Writer
@@ -25,6 +26,7 @@ from citewell.core.vocabulary import STATES, display_state
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
+from citewell.models.fake import FakeEntailer
 from citewell.models.judges import GATE
 from citewell.server.pages.rendering import FOLDER, templates
 
@@ -512,15 +514,34 @@ def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: Know
     assert "<small>No relevant passage was found</small>" in shown
 
 
-def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_that_runs(
-    kb: KnowledgeBase,
-) -> None:
-    shown = kb.ask("When did the bridge open?")._repr_html_()
+def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: KnowledgeBase) -> None:
+    answer = kb.ask("When did the bridge open?")
+    shown = answer._repr_html_()
     assert "Verified verbatim" in shown
     assert "<mark>The bridge opened in 1932.</mark>" in shown
     assert "#2f8f57" not in shown  # not compared with the question
-    checked = msgspec.structs.replace(kb.ask("When did the bridge open?"), question="<script>x</script>")
-    assert "<script" not in checked._repr_html_()
+    hostile = msgspec.structs.replace(answer, question="<script>x\x1b[2J</script>")
+    assert "<script" not in hostile._repr_html_()
+    assert "\x1b" not in str(hostile)
+    plain = str(answer)
+    assert plain.startswith("When did the bridge open?\n\nAnswered, confidence ")
+    assert "1. Verified verbatim: The bridge opened in 1932.\n" in plain
+    assert "   bridge.md: “The bridge opened in 1932.”" in plain
+    (claim,) = answer.claims
+    computed = msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED))
+    assert "#2f8f57" in msgspec.structs.replace(answer, claims=(computed,))._repr_html_()
+
+
+def test_a_notebook_shows_a_report_of_somebody_else_s_answer() -> None:
+    said = "The bridge opened in 1932. [1] It has <b>wings</b>. [1]"
+    report = verify(said, ["The bridge opened in 1932."], entailer=FakeEntailer())
+    shown = report._repr_html_()
+    for words in ("All of it is supported: ", "Verified verbatim", "&lt;b&gt;wings"):
+        assert words in shown, words
+    plain = str(report)
+    assert plain.startswith("All of it is supported: ")
+    assert "1. Verified verbatim: " in plain
+    assert "VerifyReport(" not in plain
 
 
 def test_a_guessed_date_is_called_a_guess_wherever_it_is_shown(
