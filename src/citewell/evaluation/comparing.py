@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from citewell.core.display import Row, tables_html, tables_text
 from citewell.core.identity import plain
 from citewell.core.records import Record
-from citewell.core.vocabulary import NAMES
+from citewell.core.vocabulary import NAMES, readable_name
 from citewell.evaluation.intervals import paired
 from citewell.evaluation.measures import ALL, CaseMeasure, Latency, latencies
 from citewell.evaluation.results import CaseOutcome, Run, Score, Timings
@@ -153,10 +153,10 @@ def _flip(before: CaseOutcome, after: CaseOutcome) -> Flip | None:
 
 def _told(outcome: CaseOutcome) -> str:
     if outcome.error:
-        return "failed"
-    decision = outcome.decision or ("answered" if outcome.answered else "refused")
-    right = {True: "right", False: "wrong", None: ""}[outcome.right]
-    return f"{decision} {right}".strip()
+        return readable_name("ERROR")
+    decision = readable_name(outcome.decision or ("ANSWER" if outcome.answered else "ABSTAIN"))
+    right = {True: ", right", False: ", wrong", None: ""}[outcome.right]
+    return decision + right
 
 
 def _order(flip: Flip) -> tuple[int, str]:
