@@ -103,7 +103,7 @@ def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
     from citewell.server.pages.answers import show_answer
 
     last = show_answer(kb.audit.record(requests[-1]), kb)
-    view = next(part.href for part in last.parts if part.href)
+    view = next(source.href for claim in last.claims for source in claim.sources if source.href)
     return {
         "ask": "/",
         "answer": f"/answers/{requests[-1]}",

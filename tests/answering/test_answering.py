@@ -11,6 +11,7 @@ import pytest
 
 from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.journal import Ask
+from citewell.answering.streaming import Event, EventKind
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
 from citewell.core.config import Config, Sources
@@ -292,6 +293,27 @@ def test_what_answers_is_not_touched_by_the_check(make: Made) -> None:
     answering, _, _ = make(Writer([TRUE]), answer_check=KnownAnswers(open="1932"))
     answer = answering.ask(Ask(question=QUESTION))
     assert (answer.decision, answer.missing) == (Decision.ANSWER, ())
+
+
+def test_who_listens_sees_the_passages_before_they_are_read_and_if_nothing_answers(make: Made) -> None:
+    events: list[Event] = []
+    before: list[list[EventKind]] = []
+
+    class Slow(KnownAnswers):
+        def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+            before.append([event.kind for event in events])
+            return [0.0] * len(candidates)
+
+        def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+            before.append([event.kind for event in events])
+            return [0.0] * len(pairs)
+
+    answering, _, _ = make(Writer([TRUE]), answer_check=Slow())
+    answer = answering.ask(Ask(question=QUESTION), events.append)
+    assert answer.decision is Decision.ABSTAIN
+    assert EventKind.SEARCH_RESULTS in before[0]
+    shown = [event.passages for event in events if event.kind is EventKind.SEARCH_RESULTS]
+    assert [p.chunk.document_id for p in shown[0]] == ["bridge.txt"]
 
 
 class FoundByPart(StubRetriever):

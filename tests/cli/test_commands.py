@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import msgspec
 import pytest
 
 import citewell
@@ -194,6 +195,15 @@ def test_documents_show_prints_the_text_that_is_cited(run, home) -> None:  # typ
     assert "Cape Meares is lit at dusk" in result.stdout
     missing = run("--home", home, "documents", "show", "none.md")
     assert (missing.exit_code, missing.stdout) == (1, "")
+
+
+def test_documents_show_says_of_which_pages_words_are_missing(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    whole = KnowledgeBase.document
+    monkeypatch.setattr(
+        KnowledgeBase, "document", lambda *a: msgspec.structs.replace(whole(*a), incomplete=(3,))
+    )
+    shown = " ".join(run("--home", home, "documents", "show", "reports/light.md").stdout.split())
+    assert "Some of what is printed on page 3 is missing from the text." in shown
 
 
 def test_escape_sequences_in_a_document_do_not_reach_the_terminal(run, tmp_path) -> None:  # type: ignore[no-untyped-def]

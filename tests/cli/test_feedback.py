@@ -27,7 +27,7 @@ def test_a_question_asked_again_is_noticed(run, home) -> None:  # type: ignore[n
         kb.ask("Who were the founders of Nike?", user="alice", session_id="ses_cli")
     traces = json.loads(run("--home", home, "trace", "ses_cli", "--json").stdout)["traces"]
     assert traces[0]["flags"] == ["rephrased_query"]
-    queue = json.loads(run("--home", home, "review", "list", "--json").stdout)
+    queue = json.loads(run("--home", home, "review", "list", "--cause", "rephrased_query", "--json").stdout)
     found = next(item for item in queue["items"] if item["request_id"] == asked)
     assert found["causes"] == ["rephrased_query"]
     assert float(found["signals"][0]["meta"]["cosine"]) >= 0.8

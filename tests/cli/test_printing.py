@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.cli import printing
+from citewell.cli.answers import print_answer
 from citewell.cli.ingest import tell
 from citewell.core.errors import CitewellError, LogError, UsageError
 from citewell.core.records import (
     Answer,
     Claim,
     ConfidenceReport,
+    Conflict,
     Decision,
     Kind,
     Maker,
@@ -142,3 +145,14 @@ def test_a_file_of_which_text_is_missing_is_told_apart_from_notes(capsys: pytest
     told = capsys.readouterr().err
     assert "incomplete: lost.pdf: characters are missing" in told
     assert "10 more files have notes" in told
+
+
+def test_an_answer_is_printed_in_the_words_of_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    conflict = Conflict(about="the year", sides=())
+    given = answer(Decision.ABSTAIN, Status.UNSUPPORTED)
+    print_answer(msgspec.structs.replace(given, conflicts=(conflict,), missing=("who built it",)))
+    told = capsys.readouterr().out
+    for words in ("no supporting passage found", "Sources disagree: the year", "Open: who built it"):
+        assert words in told
+    assert "\nNot answered.\n" in told
+    assert "ABSTAIN" not in told

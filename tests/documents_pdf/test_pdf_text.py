@@ -249,3 +249,25 @@ def test_a_page_inherits_its_box(pdf: Any, box: str, x: int, y: int) -> None:
     left, bottom, right, top = map(float, box.split())
     assert (document.pages[0].width, document.pages[0].height) == (right - left, top - bottom)
     assert document.boxes[0].x0 == pytest.approx(x - left, abs=2)
+
+
+def test_a_paper_that_mentions_a_form_is_no_form(pdf: Any) -> None:
+    """It keeps its own dates, and a date in its text is not when it was published."""
+    sheet = pdf.page().say(50, 740, "Record keeping policy", size=16)
+    sheet.say(50, 700, "On 3 May 2021 we read our Form 10-K again, as the auditors had asked us to.")
+    sheet.say(50, 660, "Effective: 1 March 2026").say(50, 620, "Valid until: 31 December 2027")
+    document = pdf.read()
+    assert document.published_at is None or document.published_at.guess
+    assert document.effective_at.value == "2026-03-01"
+    assert document.expires_at.value == "2027-12-31"
+    assert document.title.value == "Record keeping policy"
+
+
+def test_a_form_without_its_period_has_no_date_of_its_own(pdf: Any) -> None:
+    """Such as that of the law under which it is filed."""
+    sheet = pdf.page().say(200, 740, "FORM 10-K/A (Amendment No. 1)").say(50, 700, "Acme Paper Inc.")
+    sheet.say(50, 680, "(Exact name of registrant as specified in its charter)")
+    sheet.say(50, 640, "Filed under the law as amended on 6 June 1934 and later.")
+    document = pdf.read()
+    assert document.title.value == "Acme Paper Inc. Form 10-K/A"
+    assert document.published_at is None or document.published_at.guess

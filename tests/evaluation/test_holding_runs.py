@@ -60,9 +60,9 @@ def test_cases_that_flip_are_named_what_broke_first() -> None:
     )
     flips = compare(before, after).flips
     assert [(flip.id, flip.was, flip.now) for flip in flips] == [
-        ("b", "ANSWER right", "ABSTAIN wrong"),
-        ("a", "ANSWER wrong", "ANSWER right"),
-        ("d", "ABSTAIN", "failed"),
+        ("b", "Answered, right", "Not answered, wrong"),
+        ("a", "Answered, wrong", "Answered, right"),
+        ("d", "Not answered", "Failed"),
     ]
 
 

@@ -13,8 +13,9 @@ import pytest
 from lxml import html
 
 from citewell.core.errors import UsageError
+from citewell.evaluation.comparing import Difference, compare
 from citewell.evaluation.report import report, write_page
-from citewell.evaluation.results import Run, RunKey
+from citewell.evaluation.results import MeasureResult, Run, RunKey
 
 Make = Callable[[str], Run]
 ATTACK = "</style></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}"
@@ -41,7 +42,7 @@ def test_a_case_goes_down_to_its_spans_and_its_record(run_with: Make) -> None:
         "How do I rotate the signing key?",
         "with audit key rotate",
         "the span is cited",
-        "CONTRADICTED",
+        "Contradicted",
         "docs/keys.md, Keys [159:175]",
         "relevance 0.91",
         "citewell audit show req_1",
@@ -51,6 +52,43 @@ def test_a_case_goes_down_to_its_spans_and_its_record(run_with: Make) -> None:
         "Nobody said what a right answer is.",
     ):
         assert shown in said, shown
+
+
+def test_the_report_names_things_as_the_pages_do(run_with: Make) -> None:
+    run = run_with("")
+    gap = MeasureResult(name="hallucination_gap", value=0.1, n=9)
+    refused = msgspec.structs.replace(
+        run.cases[3], decision="ABSTAIN", failure_reason="relevance_gate_failed"
+    )
+    said = words(report(msgspec.structs.replace(run, measures=(gap,), cases=(*run.cases[:3], refused))))
+    for name in ("Unsupported share", "Not answered", "Answered in part", "No relevant passage was found"):
+        assert name in said, name
+    for raw in ("hallucination_gap", "ABSTAIN", "PARTIAL", "relevance_gate_failed"):
+        assert raw not in said, raw
+
+
+def test_a_notebook_shows_a_run_and_a_comparison(run_with: Make) -> None:
+    run = run_with("")
+    for shown in (run._repr_html_(), str(run)):
+        for said in ("Evaluation of 4 cases", "not judged", "alce_recall", "0.20 to 0.80", "not measured"):
+            assert said in shown, said
+    assert '<td><b style="color:#2f8f57">right</b></td>' in run._repr_html_()
+    assert "<script" not in run_with(ATTACK)._repr_html_()
+    worse = tuple(msgspec.structs.replace(case, right=False) for case in run.cases)
+    found = compare(run, msgspec.structs.replace(run, cases=worse))
+    values = {"before": 0.9, "after": 0.4, "difference": -0.5, "low": -0.7, "high": -0.3}
+    one = Difference(name="f1", n=9, says="worse", **values)
+    found = msgspec.structs.replace(found, measures=(one,))
+    assert '<td><b style="color:#d2495a">worse</b></td>' in found._repr_html_()
+    for shown in (found._repr_html_(), str(found)):
+        for said in (
+            "4 cases in both runs",
+            "-0.500",
+            "-0.700 to -0.300",
+            "Answered, right",
+            "Answered, wrong",
+        ):
+            assert said in shown, said
 
 
 def test_how_many_cases_a_person_has_reviewed_stands_with_what_the_figures_hold_for(run_with: Make) -> None:

@@ -49,6 +49,20 @@ def test_a_signal_taken_back_leaves_the_queue(room: Room) -> None:
     assert ids(room.kb.review.queue()) == []
 
 
+def test_a_question_asked_again_waits_only_under_its_own_cause(room: Room) -> None:
+    first, again = room.turn(1, "Who founded Nike?"), room.turn(2, "Who founded Nike?")
+    assert room.flags(first) == ("rephrased_query",)
+    review = room.kb.review
+    assert ids(review.queue()) == []
+    assert review.groups(by="document") == ()
+    assert [(group.name, group.n) for group in review.groups()] == [("rephrased_query", 1)]
+    assert ids(review.queue(cause="rephrased_query")) == [1]
+    review.dismiss(first.request_id, reviewer="carol", reason="it was right")
+    assert ids(review.queue(state="dismissed")) == [1]
+    room.kb.feedback(again.request_id, "thumbs_down")
+    assert ids(review.queue()) == [2]
+
+
 def test_the_queue_narrows_and_pages(room: Room) -> None:
     for number in range(1, 6):
         room.answered(number, failure="citation_broken", question=f"revenue of part {number}?")

@@ -134,8 +134,6 @@ class Answering(Parts):
             self.extractor.extract(aspect, ())  # rejects a question too long to read before the search
         stages = Stages(self, ask, aspects, journal, streaming)
         if stages.find() or stages.find(broaden=True) or stages.find_parts():
-            if streaming is not None:
-                streaming.found(journal.passages)
             checked = stages.checked()
             lacking = searchable(checked.missing, aspects)
             searched = {stage.name for stage in journal.stages}

@@ -95,6 +95,7 @@ class Stages:
             journal.counter_evidence = self._find_counter_evidence(found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += flood_notes(journal.passages, found.pool)
+        self._tell()
         if parts.answer_check is not None:
             with journal.stage("reading") as notes:
                 journal.passages = self._opened(self.aspects, journal.passages)
@@ -110,6 +111,7 @@ class Stages:
             with journal.stage("in force") as notes:
                 journal.passages += tuple(parts.quarantine(ask.question, instead, ()))
                 notes += said
+            self._tell()
         return self._gated()
 
     def find_parts(self) -> bool:
@@ -141,6 +143,7 @@ class Stages:
             journal.passages = tuple(self.parts.quarantine(self.ask.question, journal.passages, ()))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
+        self._tell()
         kept = usable(more)
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
 
@@ -182,6 +185,11 @@ class Stages:
             broaden=broaden,
             hypothesis=hypothesis,
         )
+
+    def _tell(self) -> None:
+        """Shows a listener the passages found so far; reading them takes most of the time."""
+        if self.streaming is not None:
+            self.streaming.found(self.journal.passages)
 
     def _gated(self) -> bool:
         """Whether the journal's passages can answer any part of the question."""

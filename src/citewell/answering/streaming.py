@@ -1,7 +1,7 @@
 """The events that a listener receives while an answer is made, including withdrawals.
 
     stage            what the pass is starting to do, in words
-    search_results   the passages that the answer is written from
+    search_results   the passages found so far, before they are read; the next such event replaces them
     claim            a complete claim, provisional; never a half-written marker
     verdict          on a claim: first provisional, checked alone, then (``final``) with the whole
     answer correction       a claim is withdrawn, with the reason

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.config import Verification
-from citewell.core.display import claims_html
+from citewell.core.display import claims_html, claims_text
 from citewell.core.errors import UsageError
 from citewell.core.identity import chunk_id, hash_text
 from citewell.core.naming import check_id
@@ -71,9 +71,16 @@ class VerifyReport(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """How a notebook shows it."""
+        return f"<div><p><b>{self._headline}</b></p>{claims_html(self.claims)}</div>"
+
+    def __str__(self) -> str:
+        return f"{self._headline}\n\n{claims_text(self.claims)}"
+
+    @property
+    def _headline(self) -> str:
         supported = "not checked" if self.supported is None else f"{self.supported:.2f}"
-        return f"<div><p><b>All of it is supported: {supported}</b></p>{claims_html(self.claims)}</div>"
+        return f"All of it is supported: {supported}"
 
     @property
     def status(self) -> Status:

@@ -6,12 +6,11 @@ In: an Answer. Out: lines. Text of documents and of models passes through ``prin
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
 
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
-from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Status, Verdict
-from citewell.core.vocabulary import ocr_of, readable_name, state_of_verdict
+from citewell.core.records import Answer, Citation, Claim, Measure, Status, Verdict
+from citewell.core.vocabulary import bars, display_state, ocr_of, readable_name, state_of_verdict
 
 _WIDTH = 100
 
@@ -29,26 +28,21 @@ def print_answer(answer: Answer) -> None:
             for line in textwrap.wrap(" ".join(place.quote.split()), _WIDTH - 8):
                 say(f"        {line}")
     for aspect in answer.missing:
-        say(f"missing  {aspect}")
+        say(f"{readable_name('missing')}: {aspect}")
     for conflict in answer.conflicts:
-        what = "conflict" if conflict.supersession is None else "not in force:"
-        say(f"{what} {conflict.about}")
+        what = readable_name("superseded" if conflict.supersession else "conflict")
+        say(f"{what}: {conflict.about}")
         for number, side in enumerate(conflict.sides):
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
             say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
     report = answer.confidence
-    say(f"decision {answer.decision.value} ({readable_name(answer.decision.value).lower()})")
+    say(f"{readable_name(answer.decision.value)}.")
     for reason in report.reasons:
         say(f"    {reason}")
     overall = "not measured" if report.overall is None else f"{report.overall:.2f}"
     say(f"confidence {overall}")
-    for name, measure in (
-        ("retrieval", report.retrieval_score),
-        ("coverage", report.coverage_score),
-        ("entailment", report.entailment_score),
-        ("consistency", report.consistency_score),
-    ):
-        say(f"    {name:<12}{_measure(measure)}")
+    for bar in bars(report):
+        say(f"    {bar.name.lower():<12}{_measure(bar.measure)}")
     say(f"    {readable_name('hallucination_gap').lower()} {_measure(report.hallucination_gap)}")
     if report.card:
         say(f"card    {report.card}")
@@ -67,7 +61,7 @@ def print_event(event: Event) -> None:
         EventKind.CLAIM: f"{event.number:>2}. … {' '.join(event.text.split())}",
         EventKind.VERDICT: f"{event.number:>2}. {_heard(event)}",
         EventKind.CORRECTION: f"{event.number:>2}. withdrawn: {event.reason}",
-        EventKind.DECISION: f"decision {event.decision.value if event.decision else ''}\n",
+        EventKind.DECISION: f"{readable_name(event.decision.value) if event.decision else ''}.\n",
     }
     if event.kind in lines:
         say(lines[event.kind])
@@ -98,22 +92,24 @@ def print_claims(claims: tuple[Claim, ...]) -> None:
         if claim.verdict.reason:
             say(f"    why: {claim.verdict.reason}")
         for citation in claim.citations:
-            verdict = f" — {_verdict(citation.verdict, [citation])}" if citation.verdict else ""
+            verdict = f" — {_cited(citation, citation.verdict)}" if citation.verdict else ""
             say(f"    {_where(citation)}{verdict}")
             say(f"      “{' '.join(citation.quote.split())}”")
         say()
 
 
 def state(claim: Claim) -> str:
-    """The claim's state in words; an inference is never called verified without saying what it is."""
-    words = _verdict(claim.verdict, claim.citations)
-    return f"inference, {words}" if claim.kind is Kind.INFERENCE else words
+    """The claim's state in words, with where it failed and its support."""
+    return _detailed(display_state(claim).words, claim.verdict)
 
 
-def _verdict(verdict: Verdict, citations: Iterable[Citation]) -> str:
-    words = state_of_verdict(verdict).words.lower()
-    if ocr := ocr_of(citations):
-        words += f", {ocr}"
+def _cited(citation: Citation, verdict: Verdict) -> str:
+    words = (state_of_verdict(verdict).words, ocr_of([citation]))
+    return _detailed(", ".join(filter(None, words)), verdict)
+
+
+def _detailed(words: str, verdict: Verdict) -> str:
+    words = words[:1].lower() + words[1:]
     if verdict.failure is not None:
         words += f" ({verdict.failure.value})"
     if verdict.support is not None:

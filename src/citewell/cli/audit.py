@@ -18,6 +18,7 @@ from citewell.cli.printing import ERROR, FAILED, OK, aside, counted, facts, form
 from citewell.core.errors import UsageError
 from citewell.core.files import make_file
 from citewell.core.records import AuditRecord, Trace
+from citewell.core.vocabulary import readable_name
 from citewell.knowledge.home import KnowledgeBase
 
 Backup = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
@@ -297,7 +298,7 @@ def _row(record: AuditRecord) -> tuple[str, ...]:
         record.request_id,
         record.timestamp[:19],
         record.user,
-        record.response_decision or "error",
+        readable_name(record.response_decision or "ERROR"),
         overall,
         str(len(record.claims)),
         record.user_query[:60],
@@ -312,7 +313,7 @@ def _print_traces(traces: list[Trace]) -> None:
             for note in stage.notes:
                 say(f"{'':18}{note}")
         if item.failure_reason:
-            say(f"    failed: {item.failure_reason}")
+            say(f"    failed: {readable_name(item.failure_reason)}")
         say()
 
 
@@ -324,8 +325,8 @@ def _print_record(record: AuditRecord) -> None:
             "user": record.user,
             "session": record.session_id,
             "question": record.user_query,
-            "decision": record.response_decision,
-            "failure": record.failure_reason,
+            "decision": readable_name(record.response_decision or "ERROR"),
+            "failure": readable_name(record.failure_reason),
             "error": record.error,
             "index": record.index_version,
             "config": record.config_hash,

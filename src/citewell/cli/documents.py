@@ -12,6 +12,7 @@ from citewell.cli.commands import CommandResult, command, group
 from citewell.cli.printing import facts, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.core.records import Document, Supersession
+from citewell.core.vocabulary import incomplete_words
 from citewell.documents.outcomes import THREAD
 from citewell.knowledge.home import KnowledgeBase
 
@@ -105,7 +106,7 @@ def _print(document: Document, versions: int, thread: list[str], superseded: Seq
             },
             "not in force": "; ".join(map(_told, superseded)),
             "pages": str(len(document.pages) or ""),
-            "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
+            "incomplete": incomplete_words(document),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
             "thread": ", ".join(thread),

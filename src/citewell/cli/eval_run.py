@@ -16,7 +16,8 @@ import typer
 
 from citewell.cli.commands import CommandResult, command, group, refuse_unwritable
 from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, say, visible
+from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, say
+from citewell.core.display import visible
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:

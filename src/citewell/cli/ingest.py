@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.commands import Words, app, command
-from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json, visible
+from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json
+from citewell.core.display import visible
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ interpreted, and nothing is treated as markup.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from citewell.core.display import UNSAFE, visible
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.identity import plain
 from citewell.core.records import Answer, Claim, Decision, Status
@@ -20,14 +20,6 @@ from citewell.core.records import Answer, Claim, Decision, Status
 OK, ERROR, USAGE, PARTIAL, ABSTAINED, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 DECISIONS = {Decision.ANSWER: OK, Decision.PARTIAL: PARTIAL, Decision.ABSTAIN: ABSTAINED}
-
-# C0 except newline and tab, DEL and C1; lone surrogates; bidirectional controls.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-
-def visible(text: str) -> str:
-    """``text`` with every control character escaped, such as ``\\x1b``."""
-    return _UNSAFE.sub(lambda match: _written_out(match[0]), text)
 
 
 def say(text: str = "") -> None:
@@ -47,7 +39,7 @@ def say_json(value: Any) -> None:
 
 def escaped(text: str) -> str:
     """JSON ``text`` with control characters as ``\\u`` escapes; they only occur inside strings."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say_error(error: BaseException) -> None:
@@ -93,8 +85,3 @@ def code_of_claims(claims: Iterable[Claim]) -> int:
 
 def _failed(claims: Iterable[Claim]) -> bool:
     return any(claim.verdict.status in (Status.BROKEN, Status.CONTRADICTED) for claim in claims)
-
-
-def _written_out(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -13,6 +13,7 @@ from citewell.cli.commands import SHARED, CommandResult, Id, app, command, group
 from citewell.cli.home import Home, home_of
 from citewell.cli.printing import aside, counted, facts, format_columns, say, say_json
 from citewell.core.errors import UsageError
+from citewell.core.vocabulary import readable_name
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def show(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
                 "causes": ", ".join(item.causes),
                 "stage": item.stage,
                 "question": item.question,
-                "decision": item.decision,
+                "decision": readable_name(item.decision or "ERROR"),
                 "missing": "; ".join(record.missing),
                 "documents": ", ".join(item.documents),
                 "reviewer": item.reviewer,

@@ -1,15 +1,18 @@
-"""Answers and reports as a notebook shows them, with the words, states and spans of the web pages.
+"""Answers, reports and runs as a notebook or ``print`` shows them, with the words, states and spans of the
+web pages.
 
-In: claims, and what was decided about them. Out: HTML with inline styles, as a notebook does not load our
-stylesheet; all text in it is escaped. Knows nothing about notebooks.
+In: claims, what was decided about them, and tables. Out: HTML with inline styles, as a notebook does not load
+our stylesheet, with all text in it escaped; or lines, with control characters escaped. Knows nothing about
+notebooks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from citewell.core.records import Answer, Citation, Claim
+from citewell.core.records import Answer, Citation, Claim, Proof
 from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, display_state
 
 # Mid tones, legible on white and on black.
@@ -25,24 +28,54 @@ COLOURS = {
     "PARTIAL": "#b07a1e",
     "contradicted": "#d2495a",
     "broken": "#d2495a",
+    "right": "#2f8f57",
+    "better": "#2f8f57",
+    "wrong": "#d2495a",
+    "worse": "#d2495a",
 }
-"""By state or decision; the others are grey."""
+"""By state, decision or outcome; the others are grey."""
+
+Row = Sequence[str]
+
+# C0 except newline and tab, DEL and C1; lone surrogates; bidirectional controls.
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def visible(text: str) -> str:
+    """``text`` with every control character escaped, such as ``\\x1b``."""
+    return UNSAFE.sub(lambda match: _written_out(match[0]), text)
 
 
 def answer_html(answer: Answer) -> str:
     """The question, the decision, the text and its claims, each with the words it rests on."""
     decision = answer.decision.value
-    whole = "not measured" if answer.confidence.overall is None else f"{answer.confidence.overall:.2f}"
-    open_ = f"<p>Open: {escape('; '.join(answer.missing))}</p>" if answer.missing else ""
+    open_ = f"<p>{NAMES['missing']}: {escape('; '.join(answer.missing))}</p>" if answer.missing else ""
+    shown = [claim for claim in answer.claims if claim.shown]
     compared = answer.trace is not None and any(stage.name == CHECK for stage in answer.trace.stages)
+    compared = compared or any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
     green = compared and not answer.conflicts  # never for a true quote alone
     decided = _state(decision if green or decision != "ANSWER" else "", DECISIONS[decision][0])
-    head = f"<p><b>{escape(answer.question)}</b><br>{decided} confidence {whole}"
+    head = f"<p><b>{escape(answer.question)}</b><br>{decided} {_measured(answer)}</p>"
     seal = f"<p><small>{answer.request_id}</small></p>"
     text = escape(answer.text).replace("\n", "<br>")
-    gap = answer.confidence.hallucination_gap
-    share = "" if gap.value is None else f", {NAMES['hallucination_gap'].lower()} {gap.value:.2f}"
-    return f"<div>{head}{share}</p><p>{text}</p>{open_}{claims_html(answer.claims)}{seal}</div>"
+    return f"<div>{head}<p>{text}</p>{open_}{claims_html(answer.claims)}{seal}</div>"
+
+
+def answer_text(answer: Answer) -> str:
+    """As :func:`answer_html`, in lines."""
+    decided = f"{DECISIONS[answer.decision.value][0]}, {_measured(answer)}"
+    open_ = [f"{NAMES['missing']}: {'; '.join(answer.missing)}"] if answer.missing else []
+    parts = (answer.question, decided, answer.text, *open_, claims_text(answer.claims), answer.request_id)
+    return visible("\n\n".join(filter(None, parts)))
+
+
+def _measured(answer: Answer) -> str:
+    """The confidence and the unsupported share."""
+    report = answer.confidence
+    whole = "not measured" if report.overall is None else f"{report.overall:.2f}"
+    gap = report.hallucination_gap.value
+    share = "" if gap is None else f", {NAMES['hallucination_gap'].lower()} {gap:.2f}"
+    return f"confidence {whole}{share}"
 
 
 def claims_html(claims: Iterable[Claim]) -> str:
@@ -58,6 +91,48 @@ def claims_html(claims: Iterable[Claim]) -> str:
     return f"<ol>{''.join(found)}</ol>" if found else ""
 
 
+def claims_text(claims: Iterable[Claim]) -> str:
+    """As :func:`claims_html`, in lines."""
+    lines = (line for number, claim in enumerate(claims, 1) for line in _lines(number, claim))
+    return visible("\n".join(lines))
+
+
+def _lines(number: int, claim: Claim) -> Iterator[str]:
+    hidden = "" if claim.shown else " (not shown)"
+    yield f"{number}. {display_state(claim).words}{hidden}: {claim.text}"
+    if claim.verdict.reason:
+        yield f"   {claim.verdict.reason}"
+    for citation in claim.citations:
+        page = f", page {citation.page}" if citation.page else ""
+        yield f"   {citation.document_id}{page}: “{citation.quote}”"
+
+
+def tables_html(title: str, *tables: Sequence[Row]) -> str:
+    """``title`` over tables; the first row of each is its head."""
+    return f"<div><p><b>{escape(title)}</b></p>{''.join(map(_table, tables))}</div>"
+
+
+def _table(rows: Sequence[Row]) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[1:])
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(words: str) -> str:
+    return f"<td>{_state(words, words) if words in COLOURS else escape(words)}</td>"
+
+
+def tables_text(title: str, *tables: Sequence[Row]) -> str:
+    """As :func:`tables_html`, in aligned columns."""
+    return visible("\n\n".join([title, *map(_aligned, tables)]))
+
+
+def _aligned(rows: Sequence[Row]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in padded)
+
+
 def _cited(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.page else ""
     span = f" [{citation.start}:{citation.end}]" if citation.start >= 0 else ""
@@ -68,3 +143,8 @@ def _cited(citation: Citation) -> str:
 
 def _state(name: str, words: str) -> str:
     return f'<b style="color:{COLOURS.get(name, "#808080")}">{escape(words)}</b>'
+
+
+def _written_out(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -17,6 +17,10 @@ import msgspec
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every value: immutable, compared by content, convertible by ``identity.plain``."""
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How a notebook without HTML shows it: as ``print`` does."""
+        printer.text(str(self))
+
 
 class Maker(Record, frozen=True, kw_only=True):
     """What produced a number: a model with its file hash, or exact code with its version."""
@@ -582,6 +586,11 @@ class Answer(_Issued, Record, frozen=True, kw_only=True):
         from citewell.core.display import answer_html
 
         return answer_html(self)
+
+    def __str__(self) -> str:
+        from citewell.core.display import answer_text
+
+        return answer_text(self)
 
     def issued_by(self, issue: Callable[..., Any]) -> Answer:
         """The same answer, with its receipts issued by ``issue``."""

@@ -7,7 +7,8 @@ In: values of the domain. Out: a state or a name. Each state has words, a colour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from citewell.core.records import (
@@ -16,6 +17,7 @@ from citewell.core.records import (
     Claim,
     ConfidenceReport,
     Decision,
+    Document,
     Kind,
     Maker,
     Measure,
@@ -110,6 +112,22 @@ RESOLUTIONS: Mapping[str, tuple[str, str]] = {
 }
 
 
+def incomplete_words(document: Document) -> str:
+    """Which pages have more in print than in the text; "" for none."""
+    if not document.incomplete:
+        return ""
+    return f"Some of what is printed on {page_ranges(document.incomplete)} is missing from the text."
+
+
+def page_ranges(numbers: Sequence[int]) -> str:
+    """[3, 4, 5, 9] -> "pages 3-5, 9"."""
+    runs = (list(run) for _, run in groupby(enumerate(numbers), key=lambda place: place[1] - place[0]))
+    spans = [(run[0][1], run[-1][1]) for run in runs]
+    shown = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans[:12])
+    more = f" and {len(spans) - 12} more ranges" if len(spans) > 12 else ""
+    return f"page{'s' if len(numbers) > 1 else ''} {shown}{more}"
+
+
 def maker_words(maker: Maker) -> str:
     """A maker in words: its name, hash, threshold and card."""
     parts = [maker.name]
@@ -151,6 +169,9 @@ def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
 NAMES: Mapping[str, str] = {
     **{name: words for name, (words, _) in DECISIONS.items()},
     **{name: words for name, (words, _) in _STATES.items()},
+    "conflict": "Sources disagree",
+    "superseded": "Not in force",
+    "missing": "Open",
     "any": "Any failure",
     "any-unsupported": "One without support",
     "any-contradicted": "One contradicted",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.display import Row, tables_html, tables_text
 from citewell.core.identity import plain
 from citewell.core.records import Record
+from citewell.core.vocabulary import NAMES, readable_name
 from citewell.evaluation.intervals import paired
 from citewell.evaluation.measures import ALL, CaseMeasure, Latency, latencies
 from citewell.evaluation.results import CaseOutcome, Run, Score, Timings
@@ -59,6 +61,13 @@ class Comparison(Record, frozen=True, kw_only=True):
     flips: tuple[Flip, ...]
     cases: int
     left_out: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        return tables_html(*_tables(self))
+
+    def __str__(self) -> str:
+        return tables_text(*_tables(self))
 
 
 def compare(before: Run, after: Run) -> Comparison:
@@ -144,10 +153,10 @@ def _flip(before: CaseOutcome, after: CaseOutcome) -> Flip | None:
 
 def _told(outcome: CaseOutcome) -> str:
     if outcome.error:
-        return "failed"
-    decision = outcome.decision or ("answered" if outcome.answered else "refused")
-    right = {True: "right", False: "wrong", None: ""}[outcome.right]
-    return f"{decision} {right}".strip()
+        return readable_name("ERROR")
+    decision = readable_name(outcome.decision or ("ANSWER" if outcome.answered else "ABSTAIN"))
+    right = {True: ", right", False: ", wrong", None: ""}[outcome.right]
+    return decision + right
 
 
 def _order(flip: Flip) -> tuple[int, str]:
@@ -155,3 +164,15 @@ def _order(flip: Flip) -> tuple[int, str]:
     broke = flip.was.endswith("right") and not flip.now.endswith("right")
     mended = flip.now.endswith("right") and not flip.was.endswith("right")
     return (0 if broke else 1 if mended else 2, flip.id)
+
+
+def _tables(found: Comparison) -> tuple[str, Sequence[Row], Sequence[Row]]:
+    """A title, the measures, and the cases that flipped."""
+    measures: list[Row] = [("Measure", "Before", "After", "Difference", "95 % interval", "n", "")]
+    for one in found.measures:
+        if one.difference is not None:
+            between = "" if one.low is None or one.high is None else f"{one.low:+.3f} to {one.high:+.3f}"
+            values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}", between, str(one.n))
+            measures.append((NAMES.get(one.name, one.name), *values, one.says))
+    flips = [("Flipped", "Was", "Now"), *((one.question, one.was, one.now) for one in found.flips)]
+    return f"{found.cases} cases in both runs, {len(found.flips)} flipped", measures, flips

@@ -10,14 +10,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
 from markupsafe import Markup
 
+from citewell.core.display import Row
 from citewell.core.records import Decision, Maker, Record
+from citewell.core.vocabulary import NAMES, display_state, readable_name, state_of_verdict
 from citewell.evaluation import charts
 from citewell.evaluation.cases import write_file
 from citewell.evaluation.measures import BY_NAME, FAMILIES
@@ -77,7 +79,21 @@ def report(run: Run) -> str:
         said=SAID,
         pieces=marked_pieces,
         maker=maker,
+        names=NAMES,
+        readable_name=readable_name,
+        display_state=display_state,
+        state_of_verdict=state_of_verdict,
     )
+
+
+def run_tables(run: Run) -> tuple[str, Sequence[Row], Sequence[Row]]:
+    """A title, how the cases came out, and the measures."""
+    seen = Counter(_seen(number, case, {}).outcome for number, case in enumerate(run.cases, 1))
+    outcomes = [("Outcome", "Cases"), *((words, str(seen[outcome])) for outcome, words in SAID.items())]
+    measures: list[Row] = [("Measure", "Value", "95 % interval", "n")]
+    for rows in _families(run).values():
+        measures += [(NAMES.get(r.result.name, r.result.name), *r.cells, str(r.result.n)) for r in rows]
+    return f"Evaluation of {len(run.cases)} {'case' if len(run.cases) == 1 else 'cases'}", outcomes, measures
 
 
 def _families(run: Run) -> dict[str, list[ReportRow]]:

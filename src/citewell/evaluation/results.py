@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from citewell.core.display import tables_html, tables_text
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 from citewell.evaluation.cases import write_file
@@ -149,6 +150,17 @@ class Run(Record, frozen=True, kw_only=True):
         """The measure of that name, including latencies; None if the run has none."""
         everything = (*self.measures, *self.timings.measures)
         return next((result for result in everything if result.name == name), None)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        from citewell.evaluation.report import run_tables
+
+        return tables_html(*run_tables(self))
+
+    def __str__(self) -> str:
+        from citewell.evaluation.report import run_tables
+
+        return tables_text(*run_tables(self))
 
 
 def write_run(run: Run, path: Path) -> None:

@@ -100,15 +100,18 @@ class Reviewing:
     ) -> QueuePage:
         """A page of answers to review, newest first; logged as a read.
 
-        ``cause`` is a signal or a failure, ``since`` a time in the log's format. Raises UsageError for an
-        unknown state, or an invalid limit or cursor.
+        ``cause`` is a signal or a failure, ``since`` a time in the log's format. Answers with weak signals
+        alone are listed by their cause only. Raises UsageError for an unknown state, or an invalid limit or
+        cursor.
         """
         self._refuse()
         if not 1 <= limit <= MOST:
             raise UsageError(f"a page of {limit} items is not possible", hint=f"choose 1 to {MOST}")
         items, complete = self._items(state, since)
         fitting = [
-            item for item in items if cause in ("", *item.causes) and document in ("", *item.documents)
+            item
+            for item in items
+            if (cause in item.causes if cause else not item.weak) and document in ("", *item.documents)
         ]
         requests = [item.request_id for item in fitting]
         if cursor and cursor not in requests:
@@ -135,7 +138,7 @@ class Reviewing:
             raise UsageError(f"cannot group by {by!r}", hint=f"use one of {', '.join(BY)}")
         items, _ = self._items(state, since)
         self._auditing.note_read({"review": f"groups by {by}", "state": state}, reader, len(items))
-        return grouped(items, by)
+        return grouped(items if by == "cause" else [item for item in items if not item.weak], by)
 
     def show(self, request_id: str, *, reader: str = "") -> ReviewedAnswer:
         """One answer, flagged or not; logged as a read. Raises UsageError when there is none."""

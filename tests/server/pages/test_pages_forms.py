@@ -11,8 +11,10 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 import pytest
+from benchmarks import pages
 from fastapi.testclient import TestClient
 
+from citewell.answering.verifying import verify
 from citewell.audit.pages import BY, OF
 from citewell.core.access import Role
 from citewell.core.config import Writer
@@ -24,6 +26,7 @@ from citewell.core.vocabulary import STATES, display_state
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
+from citewell.models.fake import FakeEntailer
 from citewell.models.judges import GATE
 from citewell.server.pages.rendering import FOLDER, templates
 
@@ -511,12 +514,104 @@ def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: Know
     assert "<small>No relevant passage was found</small>" in shown
 
 
-def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_that_runs(
-    kb: KnowledgeBase,
-) -> None:
-    shown = kb.ask("When did the bridge open?")._repr_html_()
+def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: KnowledgeBase) -> None:
+    answer = kb.ask("When did the bridge open?")
+    shown = answer._repr_html_()
     assert "Verified verbatim" in shown
     assert "<mark>The bridge opened in 1932.</mark>" in shown
     assert "#2f8f57" not in shown  # not compared with the question
-    checked = msgspec.structs.replace(kb.ask("When did the bridge open?"), question="<script>x</script>")
-    assert "<script" not in checked._repr_html_()
+    hostile = msgspec.structs.replace(answer, question="<script>x\x1b[2J</script>")
+    assert "<script" not in hostile._repr_html_()
+    assert "\x1b" not in str(hostile)
+    plain = str(answer)
+    assert plain.startswith("When did the bridge open?\n\nAnswered, confidence ")
+    assert "1. Verified verbatim: The bridge opened in 1932.\n" in plain
+    assert "   bridge.md: “The bridge opened in 1932.”" in plain
+    (claim,) = answer.claims
+    computed = msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED))
+    assert "#2f8f57" in msgspec.structs.replace(answer, claims=(computed,))._repr_html_()
+
+
+def test_a_notebook_shows_a_report_of_somebody_else_s_answer() -> None:
+    said = "The bridge opened in 1932. [1] It has <b>wings</b>. [1]"
+    report = verify(said, ["The bridge opened in 1932."], entailer=FakeEntailer())
+    shown = report._repr_html_()
+    for words in ("All of it is supported: ", "Verified verbatim", "&lt;b&gt;wings"):
+        assert words in shown, words
+    plain = str(report)
+    assert plain.startswith("All of it is supported: ")
+    assert "1. Verified verbatim: " in plain
+    assert "VerifyReport(" not in plain
+
+
+def test_a_guessed_date_is_called_a_guess_wherever_it_is_shown(
+    client: TestClient, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "tower.md").write_text(
+        "# The tower\n\nThe tower opened in 1889. It is shut as of 3 May 2024 for repairs.\n"
+    )
+    kb.ingest(tmp_path / "tower.md")
+    answer = kb.ask("When did the tower open?")
+    assert answer.text
+    for path in ("/documents/view?id=tower.md", f"/answers/{answer.request_id}"):
+        assert "published 2024-05-03, a guess" in client.get(path, headers=HTML).text, path
+
+
+def test_pages_of_which_words_are_missing_are_named_wherever_they_are_read(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request_id = kb.ask("When did the bridge open?").request_id
+    whole = KnowledgeBase.document
+    monkeypatch.setattr(
+        KnowledgeBase, "document", lambda *a, **k: msgspec.structs.replace(whole(*a, **k), incomplete=(3, 4))
+    )
+    for path in ("/documents/about?id=bridge.md", "/documents/view?id=bridge.md", f"/answers/{request_id}"):
+        shown = client.get(path, headers=HTML).text
+        assert "Some of what is printed on pages 3-4 is missing from the text." in shown, path
+
+
+def test_every_page_of_the_measurement_opens(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "FILING", "bridge.md")
+    asked = [kb.ask("When did the bridge open?").request_id for _ in range(4)]
+    for name, path in pages.addresses(kb, asked).items():
+        assert client.get(path, headers=HTML).status_code == 200, name
+
+
+def test_an_answer_whose_source_changed_is_green_nowhere(
+    client: TestClient, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    record = kb.audit.record(kb.ask("When did the bridge open?", session_id="ses_turns").request_id)
+    (claim,) = record.claims
+    green = msgspec.structs.replace(
+        record,
+        request_id=f"req_{8:024d}",
+        claims=(msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED)),),
+    )
+    kb.parts.log.append(green)
+    later = kb.ask("When was the toll abolished?", session_id="ses_turns").request_id
+    paths = (f"/answers/{later}", f"/audit/records/{green.request_id}", "/audit")
+
+    def greens() -> list[int]:
+        return [client.get(path, headers=HTML).text.count("is-ANSWER") for path in paths]
+
+    before = greens()
+    (tmp_path / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933.\n")
+    kb.ingest(tmp_path / "bridge.md", document_id="bridge.md")
+    assert [was - now for was, now in zip(before, greens(), strict=True)] == [1, 2, 1]
+
+
+def test_after_a_decision_comes_the_next_case(client: TestClient, kb: KnowledgeBase) -> None:
+    """Not the newest, which a reviewer may have left for later."""
+    for n in range(3):
+        kb.ask(f"What colour is the submarine {n}?")
+    newest, middle, oldest = (item.request_id for item in kb.review.queue().items)
+
+    def decided(request_id: str, how: str, data: dict[str, str]) -> str:
+        answer = form(client, f"/review/{request_id}/{how}", data, follow_redirects=False)
+        return str(urlsplit(answer.headers["location"]).path)
+
+    assert decided(middle, "accept", {"abstain": "no submarine"}) == f"/review/{oldest}"
+    assert decided(oldest, "dismiss", {"reason": "no submarine"}) == f"/review/{newest}"
+    assert decided(newest, "dismiss", {"reason": "no submarine"}) == "/review"

@@ -17,6 +17,10 @@ from citewell.documents.pdf.layout import VisualLine
 _FORM = re.compile(
     r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I
 )
+_NAMED = re.compile(
+    rf"{_FORM.pattern}\s*(?:\([^()]{{0,40}}\)|(?:annual|quarterly|current) report)?", re.IGNORECASE
+)
+"""A line of a cover that names the form. Other papers mention one in their text."""
 _PERIOD = re.compile(
     r"(for\s+the\s+(?:fiscal|transition|quarterly)?\s*(?:year|period)\s+ended|for\s+the\s+quarterly\s+period\s+ended|"
     r"date\s+of\s+report\s*(?:\([^)]*\))?)\s*:?\s*",
@@ -39,7 +43,7 @@ class Front(NamedTuple):
 def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> Front:
     """``pages``: the lines of the first pages."""
     lines = pages[0] if pages else []
-    filed = any(_FORM.search(line.text) for line in lines)
+    filed = any(_NAMED.fullmatch(line.text.strip()) for line in lines)
     filing = _filing(lines) if filed else _release(lines)
     title = filing.title or found_title(info.get("Title"), "metadata") or _largest(pages)
     author = filing.author or found(info.get("Author"), "metadata")
@@ -59,13 +63,14 @@ def _filing(lines: list[VisualLine]) -> Metadata:
         return Metadata()
     company = _company(texts)
     period = _PERIOD.search(whole)
-    dates = [(at, iso) for at, iso in find_dates(whole) if period is None or at >= period.end()]
     words = [company, f"Form {form.group(1).upper().replace(' ', '')}"]
     published = None
-    if dates and (period is None or dates[0][0] - period.end() < 120):
+    # Without such a phrase, a date can be anything, such as that of the law that asks for the form.
+    dates = [(at, iso) for at, iso in find_dates(whole) if period is not None and at >= period.end()]
+    if period is not None and dates and dates[0][0] - period.end() < 120:
         at, iso = dates[0]
         printed = _YEAR.search(whole, at)
-        phrase = re.sub(r" ?\(.*", "", re.sub(r"\s+", " ", period.group(1)).lower()) if period else ""
+        phrase = re.sub(r" ?\(.*", "", re.sub(r"\s+", " ", period.group(1)).lower())
         words += [phrase, whole[at : printed.end()] if printed else iso]
         origin = "first page: period end" if phrase.startswith("for ") else "first page"
         published = Found(value=iso, origin=origin)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.errors import (
@@ -25,6 +24,7 @@ from citewell.core.errors import (
 )
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document, read_by_ocr
+from citewell.core.vocabulary import page_ranges
 from citewell.documents import ocr
 from citewell.documents.detect import PDF, PICTURES
 from citewell.documents.metadata import language
@@ -96,7 +96,7 @@ class PdfReader:
         lost = _lost(pages, own.lines, written)
         notes = _page_notes(pages, lost)
         notes += [
-            f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
+            f"{sum(where.values())} characters left out ({reason}) on {page_ranges(sorted(where))}"
             for reason, where in sorted(hidden.items())
         ]
         if own.set_aside:
@@ -243,38 +243,29 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
     notes = []
     if lost:
         notes.append(
-            f"about {sum(lost.values())} characters on {_ranges(sorted(lost))} could not be read: "
+            f"about {sum(lost.values())} characters on {page_ranges(sorted(lost))} could not be read: "
             "compare the text with the page before you rely on it"
         )
     if empty := [number for number, page in enumerate(pages, 1) if not page.lines]:
         contain = "contain" if len(empty) > 1 else "contains"
-        notes.append(f"{_ranges(empty)} {contain} no text (scanned or blank?)")
+        notes.append(f"{page_ranges(empty)} {contain} no text (scanned or blank?)")
     if pictures := _pictures(pages):
-        told = f"{_ranges(pictures)}: only pictures"
+        told = f"{page_ranges(pictures)}: only pictures"
         remedy = f"text inside a picture is read by OCR: {ocr.INSTALL}, and ingest it under another --id"
         notes.append(f"{told}, in which OCR found no text" if ocr.installed() else f"{told}; {remedy}")
     if scanned := [number for number, page in enumerate(pages, 1) if page.scan]:
         told = read_by_ocr(line.confidence for page in pages for line in page.lines)
-        notes.append(f"{_ranges(scanned)}: {told}, by {ocr.engine_name()}")
+        notes.append(f"{page_ranges(scanned)}: {told}, by {ocr.engine_name()}")
     if faint := _faint(pages):
         lines = sum(page.scan.faint for page in pages if page.scan)
-        notes.append(f"{lines} lines on {_ranges(faint)} left out: OCR was too uncertain of them")
+        notes.append(f"{lines} lines on {page_ranges(faint)} left out: OCR was too uncertain of them")
     if unsure := [number for number, page in enumerate(pages, 1) if page.unmapped]:
         characters = sum(page.unmapped for page in pages)
         notes.append(
-            f"{characters} characters on {_ranges(unsure)} may be wrong: "
+            f"{characters} characters on {page_ranges(unsure)} may be wrong: "
             "their font does not say which characters they are"
         )
     return notes
-
-
-def _ranges(numbers: list[int]) -> str:
-    """[3, 4, 5, 9] -> "pages 3-5, 9"."""
-    runs = (list(run) for _, run in groupby(enumerate(numbers), key=lambda place: place[1] - place[0]))
-    spans = [(run[0][1], run[-1][1]) for run in runs]
-    shown = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans[:12])
-    more = f" and {len(spans) - 12} more ranges" if len(spans) > 12 else ""
-    return f"page{'s' if len(numbers) > 1 else ''} {shown}{more}"
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from citewell.core.records import AuditRecord, Record
 from citewell.knowledge.feedback.signals import (
     TROUBLE,
+    WEAK,
     Feedback,
     current_signals,
     documents_of,
@@ -41,6 +42,11 @@ class QueueItem(Record, frozen=True, kw_only=True):
     state: str = OPEN
     reviewer: str = ""
     reason: str = ""
+
+    @property
+    def weak(self) -> bool:
+        """Undecided, and with nothing but weak signals against it."""
+        return self.state == OPEN and WEAK.issuperset(self.causes)
 
 
 class Group(Record, frozen=True, kw_only=True):

@@ -29,6 +29,8 @@ TROUBLE = (
     Signal.REPHRASED_QUERY,
 )
 """Signals that people should review, clearest first."""
+WEAK = frozenset({Signal.REPHRASED_QUERY.value})
+"""Causes too weak to wait for review alone: many ask again without an error in the answer."""
 
 FAILING = "failing:"
 """Prefix of a stage in a flag: ``failing:retrieval``."""

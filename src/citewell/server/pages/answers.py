@@ -316,12 +316,22 @@ def worst(resolved: Iterable[CurrentCitation]) -> str:
     return next((name for name in ("GONE", "CHANGED", "MOVED", "SAME") if name in found), "")
 
 
-def is_outdated(record: AuditRecord, kb: KnowledgeBase) -> bool:
-    """True if a citation of the shown answer is CHANGED or GONE today."""
-    shown_claims = [claim for claim in record.claims if claim.shown]
-    cited = [one for claim in shown_claims for one in _located(claim.citations)]
-    abstained = record.response_decision == Decision.ABSTAIN.value
-    return not abstained and worst(kb.audit.resolve(cited)) in ("GONE", "CHANGED")
+def outdated(records: Iterable[AuditRecord], kb: KnowledgeBase) -> set[str]:
+    """The request ids of the answers of which a shown citation is CHANGED or GONE today."""
+    cited = {
+        record.request_id: [
+            one for claim in record.claims if claim.shown for one in _located(claim.citations)
+        ]
+        for record in records
+        if record.response_decision != Decision.ABSTAIN.value
+    }
+    whole = [one for citations in cited.values() for one in citations]
+    today = dict(zip(map(_place, whole), kb.audit.resolve(whole), strict=True))
+    return {
+        request_id
+        for request_id, citations in cited.items()
+        if worst(today[_place(one)] for one in citations) in ("GONE", "CHANGED")
+    }
 
 
 def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[ClaimSpan]:

@@ -21,7 +21,7 @@ from citewell.core.errors import CitewellError
 from citewell.core.records import AuditRecord
 from citewell.core.vocabulary import STATES
 from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Trouble, Visit
-from citewell.server.pages.answers import is_outdated, show_answer
+from citewell.server.pages.answers import outdated, show_answer
 from citewell.server.pages.rendering import address
 from citewell.server.problems import Problem, looking_up, not_found, problem_of
 from citewell.server.routes.asking import AskRequest, find_stream, run_answer
@@ -109,6 +109,7 @@ def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]
 def _page(visit: Visit, session_id: str, **values: Any) -> Response:
     empty = {"answer": None, "live": None, "turns": (), "question": "", "narrowed": False, "names": ()}
     narrowing = {"document": "", "since": "", "tag": ""}
+    values["outdated"] = outdated(values.get("turns", ()), visit.kb)
     return visit.page("ask.html", words=WORDS, session_id=session_id, **(empty | narrowing | values))
 
 
@@ -129,7 +130,8 @@ def history(reading: Reading, q: str = "", cursor: str = "") -> Response:
     records = [one for one in found.records if all(word in one.user_query.casefold() for word in words)]
     return reading.page(
         "history.html",
-        records=[(one, is_outdated(one, reading.kb)) for one in records],
+        records=records,
+        outdated=outdated(records, reading.kb),
         q=q,
         following=address("/history", q=q, cursor=found.next) if found.next else "",
     )

@@ -19,7 +19,7 @@ from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
-from citewell.core.vocabulary import bars, display_state, maker_words, readable_name
+from citewell.core.vocabulary import bars, display_state, is_fully_supported, maker_words, readable_name
 from citewell.evaluation import charts, drift
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
@@ -28,7 +28,7 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
 from citewell.server.pages.access import Posting, Reading, SignedInRoute, Trouble, Visit, trouble_of
-from citewell.server.pages.answers import passages_read
+from citewell.server.pages.answers import outdated, passages_read
 from citewell.server.pages.rendering import address
 from citewell.server.problems import looking_up
 from citewell.server.site import site
@@ -68,12 +68,13 @@ def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "d
     if not all(given.values()):
         return RedirectResponse(address("/audit", **given), status_code=303)
     asked = {name: given[name] for name in FILTERS if name in given}
-    found: dict[str, Any] = {"records": (), "following": "", "counts": None, "chart": None}
+    found: dict[str, Any] = {"records": (), "outdated": (), "following": "", "counts": None, "chart": None}
     problem = None
     try:
         query = _query(reading.kb, asked)
         page = reading.kb.audit.query(msgspec.structs.replace(query, cursor=cursor))
         found["records"] = page.records
+        found["outdated"] = outdated(filter(is_fully_supported, page.records), reading.kb)
         if page.next:
             found["following"] = address("/audit", **given | {"cursor": page.next})
         found["counts"] = counts = reading.kb.audit.counts(query, by=by, of=of)
@@ -150,6 +151,7 @@ def _record(
         "record.html",
         problem=problem,
         record=one,
+        outdated=outdated([one], visit.kb),
         trace=trace,
         steps=steps,
         whole=max([one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)]),

@@ -93,6 +93,7 @@ def accept(
     """Makes a case: the question, the right answer, and its supporting quotes, typed or selected, or
     sentences ``picked``, as ``START-END VERSION DOCUMENT``."""
     posting.need(*REVIEWING)
+    following = _following(posting, request_id)
     pairs = zip(document, quote, strict=False)
     spans = [CaseSpan(document=a.strip(), quote=b.strip()) for a, b in pairs if b.strip()]
     spans += [span for one in picked if (span := _picked(posting, one)) is not None]
@@ -112,7 +113,7 @@ def accept(
         )
     except (UsageError, EvidenceError) as error:
         return _one(posting, request_id, trouble_of(error), spans, expected)
-    return _onwards(posting, request_id)
+    return _onwards(following, request_id)
 
 
 def _picked(visit: Visit, written: str) -> CaseSpan | None:
@@ -129,11 +130,12 @@ def _picked(visit: Visit, written: str) -> CaseSpan | None:
 @router.post("/review/{request_id}/dismiss")
 def dismiss(posting: Posting, request_id: str, reason: Field = "") -> Response:
     posting.need(*REVIEWING)
+    following = _following(posting, request_id)
     try:
         posting.kb.review.dismiss(request_id, reviewer=posting.caller.user, reason=reason)
     except UsageError as error:
         return _one(posting, request_id, trouble_of(error))
-    return _onwards(posting, request_id)
+    return _onwards(following, request_id)
 
 
 @router.post("/review/{request_id}/reopen")
@@ -144,10 +146,20 @@ def reopen(posting: Posting, request_id: str) -> Response:
     return RedirectResponse(f"/review/{request_id}", status_code=303)
 
 
-def _onwards(visit: Visit, done: str) -> Response:
-    """Redirects to the newest open answer, with a link to undo the last decision, else to the queue."""
-    left = visit.kb.review.queue(limit=1).items
-    to = address(f"/review/{left[0].request_id}", done=done) if left else "/review"
+def _waiting(visit: Visit) -> list[str]:
+    return [item.request_id for item in visit.kb.review.queue(limit=MOST).items]
+
+
+def _following(visit: Visit, request_id: str) -> str:
+    """The open answer after this one, from the last on to the newest; "" if there is no other."""
+    waiting = _waiting(visit)
+    at = waiting.index(request_id) if request_id in waiting else -1
+    return next(iter([*waiting[at + 1 :], *waiting[: max(at, 0)]]), "")
+
+
+def _onwards(following: str, done: str) -> Response:
+    """Redirects to the next open answer, with a link to undo the last decision, else to the queue."""
+    to = address(f"/review/{following}", done=done) if following else "/review"
     return RedirectResponse(to, status_code=303)
 
 
@@ -162,7 +174,7 @@ def _one(
     with looking_up():
         found = visit.kb.review.show(request_id)
         undo = visit.kb.review.show(done).item if done else None
-    waiting = [item.request_id for item in visit.kb.review.queue(limit=MOST).items]
+    waiting = _waiting(visit)
     at = waiting.index(request_id) if request_id in waiting else -1
     return visit.page(
         "case.html",
