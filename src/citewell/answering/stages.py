@@ -99,11 +99,8 @@ class Stages:
         if parts.answer_check is not None:
             with journal.stage("reading") as notes:
                 journal.passages = self._opened(self.aspects, journal.passages)
-                notes += [
-                    f"{p.chunk.chunk_id}: answers {p.answers:.2f}"
-                    for p in journal.passages
-                    if p.answers is not None
-                ]
+                read = [p for p in journal.passages if p.answers is not None]
+                notes += [f"{p.chunk.chunk_id}: answers {p.answers:.2f}" for p in read]
         journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
         journal.parameters["as_of"] = journal.force.asked
         instead, said = journal.force.replacements(journal.passages, self._inside)

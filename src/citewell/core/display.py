@@ -104,7 +104,8 @@ def _lines(number: int, claim: Claim) -> Iterator[str]:
         yield f"   {claim.verdict.reason}"
     for citation in claim.citations:
         page = f", page {citation.page}" if citation.page else ""
-        yield f"   {citation.document_id}{page}: “{citation.quote}”"
+        quote = f": “{citation.quote}”" if citation.quote else ""
+        yield f"   {citation.document_id}{page}{quote}"
 
 
 def tables_html(title: str, *tables: Sequence[Row]) -> str:
