@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -73,6 +75,24 @@ def test_attachments_are_found_and_left_alone_and_withdrawn_with_their_mail(home
     gone = statuses(home.ingest(folder))
     assert gone == {"post/a.eml": "withdrawn", "post/a.eml/plan.md": "withdrawn", "post/b.txt": "added"}
     assert home.find("harvest") == []
+
+
+def test_data_in_a_container_is_read_if_the_container_was_named(home: Home, folder: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("yields.json", '{"plums": [3, 4]}')
+    with zipfile.ZipFile(folder / "x.zip", "w") as archive:
+        archive.writestr("rates.jsonl", '{"rate": 7}\n')
+        archive.writestr("logo.png", b"\x89PNG\r\n\x1a\n" + bytes(90))
+        archive.writestr("y.zip", inner.getvalue())
+    (skipped,) = (one for one in home.ingest(folder).skipped if one.document_id == "post/x.zip/rates.jsonl")
+    assert skipped.message == "it is a data file"
+    assert skipped.hint == "name the file that contains it to ingest it"
+    assert statuses(home.ingest(folder / "x.zip")) == {
+        "x.zip/rates.jsonl": "added",
+        "x.zip/logo.png": "skipped",
+        "x.zip/y.zip/yields.json": "added",
+    }
 
 
 def test_an_ingest_that_stops_inside_a_mail_goes_on_there(home: Home, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,12 +78,127 @@ def test_nobody_replaces_what_they_may_not_see(tmp_path: Path) -> None:
         assert len(kb.versions(BRIDGE.metadata["source"])) == 1
 
 
+PAGES = [  # PyPDFLoader of LangChain, mode "page"
+    Loaded(f"Page {label} of the report.", {"source": "r.pdf", "page": page, "page_label": label})
+    for page, label in enumerate(["i", "1", "2"])
+]
+ROWS = [  # CSVLoader of LangChain
+    Loaded(f"model: BW-{row}10", {"source": "prices.csv", "row": row}) for row in range(3)
+]
+
+
+@dataclass
+class Node:
+    """A document of LlamaIndex: random id, ``text``."""
+
+    text: str
+    metadata: dict[str, Any]
+    id_: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+
+def readings(*texts: str) -> list[Node]:
+    """SimpleDirectoryReader of LlamaIndex: a file in parts that nothing tells apart."""
+    return [Node(text, {"file_path": "/d/notes.md", "file_name": "notes.md"}) for text in texts]
+
+
+LABELLED = [Node(f"Words of {n}.", {"page_label": n, "file_path": "/d/a.pdf"}) for n in ("1", "2")]
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        (PAGES, ["r.pdf#page=0", "r.pdf#page=1", "r.pdf#page=2"]),
+        (ROWS, ["prices.csv#row=0", "prices.csv#row=1", "prices.csv#row=2"]),
+        (LABELLED, ["/d/a.pdf#page_label=1", "/d/a.pdf#page_label=2"]),
+        (readings("One.", "Two.", "Two."), ["/d/notes.md", "/d/notes.md#part=2", "/d/notes.md#part=3"]),
+    ],
+)
+def test_documents_of_one_source_come_in_as_loaders_give_them(
+    tmp_path: Path, given: Any, ids: list[str]
+) -> None:
+    with citewell.open(tmp_path / "home") as kb:
+        assert statuses(kb.ingest_documents(given)) == dict.fromkeys(ids, "added")
+        assert statuses(kb.ingest_documents(given)) == dict.fromkeys(ids, "unchanged")
+
+
+def test_a_numbered_part_keeps_its_number_while_its_text_stays(tmp_path: Path) -> None:
+    with citewell.open(tmp_path / "home") as kb:
+        kb.ingest_documents(readings("One.", "Two.", "Three."), collection="w")
+        name = "w//d/notes.md"
+        # A new part before the others, and a changed one: only these two are touched.
+        changed = statuses(kb.ingest_documents(readings("Zero.", "One.", "Two!", "Three."), collection="w"))
+        assert changed[f"{name}#part=3"] == changed[name] == "unchanged"
+        assert {changed[f"{name}#part=2"], changed[f"{name}#part=4"]} == {"updated", "added"}
+        gone = statuses(kb.ingest_documents(readings("Three."), collection="w"))
+        assert gone[f"{name}#part=3"] == "unchanged"
+        assert list(gone.values()).count("withdrawn") == 3
+
+
+@pytest.mark.parametrize(
+    ("metadata", "acl"),
+    [
+        # SharePointLoader, OneDriveLoader and GoogleDriveLoader of LangChain, with load_auth=True
+        (
+            {"authorized_identities": ["b@town.example", "a@town.example"]},
+            ("a@town.example", "b@town.example"),
+        ),
+        # SharePointReader of LlamaIndex
+        (
+            {
+                "allowed_user_ids": ["u-1"],
+                "allowed_user_display_names": ["Ann"],
+                "allowed_group_ids": ["g-1"],
+                "allowed_group_display_names": ["Town"],
+            },
+            ("g-1", "u-1"),
+        ),
+        # What the caller says itself comes first.
+        ({"authorized_identities": [], "acl": ["town"]}, ("town",)),
+    ],
+)
+def test_the_access_list_of_a_loader_is_the_documents(
+    tmp_path: Path, metadata: dict[str, Any], acl: tuple[str, ...]
+) -> None:
+    given = Loaded("The bridge opened in 1932.", {"source": "bridge", **metadata})
+    with citewell.open(tmp_path / "home") as kb:
+        kb.ingest_documents([given])
+        assert kb.document("bridge").acl == acl
+        assert kb.search("When did the bridge open?", groups=["other"]) == ()
+        assert kb.search("When did the bridge open?", groups=[acl[0]])
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"acl": 7},
+        {"acl": "town"},
+        {"acl": None},
+        {"authorized_identities": []},  # of a file whose permissions GoogleDriveLoader could not read
+        {"authorized_identities": ["a@town.example", None]},
+        {"allowed_group_ids": "g-1"},
+        {"allowed_group_display_names": ["Town"]},
+        {"permissions": [{"role": "reader"}]},
+    ],
+)
+def test_an_access_list_that_cannot_be_read_never_means_everybody(
+    tmp_path: Path, metadata: dict[str, Any]
+) -> None:
+    with citewell.open(tmp_path / "home") as kb:
+        kb.ingest_documents([BRIDGE], collection="wiki")
+        changed = Loaded("The bridge is closed.", {"source": BRIDGE.metadata["source"], **metadata})
+        report = kb.ingest_documents([changed, LAMP], collection="wiki")
+        failed, other = report.files
+        assert (failed.status, other.status) == ("failed", "added")
+        assert next(iter(metadata)) in failed.message
+        assert failed.hint
+        # What was stored stays as it was.
+        assert kb.document(f"wiki/{BRIDGE.metadata['source']}").text.startswith("The bridge opened")
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
         ([7], "no text"),
-        ([BRIDGE, BRIDGE], "more than one"),
-        ([Loaded("a", {"source": "s", "acl": 7})], "not a list of texts"),
         ([Loaded("a", {"source": "s\n"})], "cannot be used"),
     ],
 )

@@ -137,8 +137,8 @@ def read_all(
 def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
 ) -> Iterator[FileOutcome | ParsedFile]:
-    """The file, or part of one, after everything inside it."""
-    # Its path was given, or it already was a document.
+    """The file, or part of one, after everything inside it; ``named``: the file's own path was given."""
+    # It was itself asked for, or it already was a document.
     asked = (named and not source.part) or source.document_id in plan.known
     try:
         kept = None
@@ -168,8 +168,9 @@ def _read(
             kept = plan.kept(source, document.version)
         if kept is not None and known is None:  # its stored text, which may differ, is not derived again
             document, chunks = kept, ask(known=kept).chunks
-        if document is not None and document.media_type in DATA and not asked:
-            yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it")
+        if document is not None and document.media_type in DATA and not (named or asked):
+            what = "the file that contains it" if source.part else "the file"
+            yield _outcome(source, SKIPPED, "it is a data file", f"name {what} to ingest it")
             return
     except (DocumentError, EvidenceError) as error:  # the latter if its version was erased or damaged
         # An attachment or a packed file need not be a document.

@@ -6,8 +6,10 @@ for each, a published index. Imports none of the frameworks.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+import re
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -30,8 +32,20 @@ from citewell.documents.reading import read_bytes
 
 TEXTS = ("page_content", "text", "content")
 SOURCES = ("source", "url", "file_path", "uri")
-PARTS = ("page", "page_number", "seq_num")
-"""Metadata members that distinguish documents of one source."""
+PARTS = ("page", "page_number", "seq_num", "page_label", "row")
+"""Metadata members that distinguish documents of one source. What is a hash of the text or an offset in it
+does not count: it changes with the text."""
+ACCESS = re.compile(r"authorized_identities|allowed_\w+_ids")
+"""Access lists in the metadata of loaders: LangChain's for SharePoint, OneDrive and Google Drive, and
+LlamaIndex's for SharePoint."""
+RESTRICTS = re.compile(
+    r"(?:authorized|allowed|permitted)_\w+|permissions?(?:_\w+)?|acls?|access_(?:control|groups|list)\w*"
+    r"|shared_with(?:_\w+)?",
+    re.IGNORECASE,
+)
+"""Members that look like an access list."""
+Loaded = tuple[Document, UsageError | None]
+"""A document, and why it cannot be ingested."""
 
 
 def ingest_documents(
@@ -46,13 +60,10 @@ def ingest_documents(
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
 ) -> IngestReport:
     """Brings evidence and index up to date. Documents of an earlier call with the same ``collection`` (one of
-    their tags) that are not in ``given`` are withdrawn. Raises UsageError for anything but a document, for
-    two with one id, and if another ingest is writing."""
-    documents = [load_document(one, number, collection) for number, one in enumerate(given, 1)]
-    met = Counter(document.document_id for document in documents)
-    if doubled := [id for id, times in met.items() if times > 1]:
-        hint = "give each document its own source, or a page in its metadata"
-        raise UsageError(f"more than one document has the id {doubled[0]!r}", hint=hint)
+    their tags) that are not in ``given`` are withdrawn. Several with one id are numbered: ``a.md#part=2``. A
+    document whose access list cannot be read fails. Raises UsageError for anything but a document, and if
+    another ingest is writing."""
+    loaded = [load_document(one, number, collection) for number, one in enumerate(given, 1)]
 
     def deleted(entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
         ours = [entry for entry in entries if collection and collection in entry.tags]
@@ -60,12 +71,43 @@ def ingest_documents(
 
     with index.writer():
         writing = Writing(evidence, index, (), None, timeout_s, lambda: "")
+        documents = _numbered(loaded, {entry.document_id: entry.version for entry in evidence.catalogue()})
+        met = {document.document_id for document, _ in documents}
         read = _items(documents, evidence, index, chunking, stamp(clock or SystemClock()), sees)
         return writing.all_of(read, deleted, sees)
 
 
+def _numbered(loaded: Sequence[Loaded], known: Mapping[str, str]) -> list[Loaded]:
+    """``loaded`` with distinct ids. ``known`` maps ids to stored versions: a text that is stored under a
+    number keeps it, whatever came or went before it; the others get the numbers left, in order."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for place, (document, _) in enumerate(loaded):
+        alike[document.document_id].append(place)
+    ids: dict[int, str] = {}
+    for id, places in alike.items():
+        names = [id]
+        for number in count(2):
+            name = f"{id}#part={number}"
+            if len(names) >= len(places) and name not in known:
+                break
+            names += [name] if name not in alike else []
+        holding: dict[str, list[str]] = defaultdict(list)
+        for name in reversed(names):
+            holding[known.get(name, "")].append(name)
+        for place in places:
+            if held := holding.get(loaded[place][0].version):
+                ids[place] = held.pop()
+        taken = {ids[place] for place in places if place in ids}
+        left = (name for name in names if name not in taken)
+        ids |= {place: next(left) for place in places if place not in ids}
+    return [
+        (msgspec.structs.replace(document, document_id=ids[place]), error)
+        for place, (document, error) in enumerate(loaded)
+    ]
+
+
 def _items(
-    documents: Iterable[Document],
+    documents: Iterable[Loaded],
     evidence: SqliteEvidence,
     index: LanceIndex,
     chunking: Chunking,
@@ -74,8 +116,11 @@ def _items(
 ) -> Generator[Item, None, None]:
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
     stored = index.stored()
-    for document in documents:
+    for document, error in documents:
         id, entry = document.document_id, entries.get(document.document_id)
+        if error is not None:
+            yield failure(id, id, error)
+            continue
         acl = document.acl or (entry.acl if entry else ())
         if not sees(acl) or (entry is not None and not sees(entry.acl)):
             yield failure(id, id, id_taken(id))
@@ -95,17 +140,17 @@ def _items(
         try:
             known = document.version in evidence.versions(id)
             kept = evidence.get(document.version, id) if known else document
-        except CitewellError as error:  # erased or damaged in the store
-            yield failure(id, id, error)
+        except CitewellError as lost:  # erased or damaged in the store
+            yield failure(id, id, lost)
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)
         chunks = tuple(chunk_document(kept, chunking))
         yield ParsedFile(path=id, document=kept, chunks=chunks, status=UPDATED if id in stored else ADDED)
 
 
-def load_document(given: Any, number: int, collection: str) -> Document:
-    """One Document. Its id is its source and page, if it has one: frameworks' own ids are random, or hashes
-    of the text."""
+def load_document(given: Any, number: int, collection: str) -> Loaded:
+    """One Document. Its id is its source and page or row, if it has one: frameworks' own ids are random, or
+    hashes of the text."""
     text = next((value for name in TEXTS if isinstance(value := getattr(given, name, None), str)), None)
     if text is None:
         raise UsageError(
@@ -118,22 +163,41 @@ def load_document(given: Any, number: int, collection: str) -> Document:
     id = uri + part if uri else str(getattr(given, "id", None) or getattr(given, "id_", None) or number)
     id = f"{collection}/{id}" if collection else id
     check_id(id)
-    tags = _texts(about, number, "tags")
+    acl, error = _access(about)
     read = read_bytes(text.encode("utf-8", "replace"), document_id=id, uri="text.txt")
-    return msgspec.structs.replace(
+    document = msgspec.structs.replace(
         read,
         uri=uri,
         title=found(str(about.get("title") or ""), "metadata") or read.title,
         published_at=found_date(str(about.get("published_at") or about.get("date") or ""), "metadata")
         or read.published_at,
-        acl=_texts(about, number, "acl"),
-        tags=tuple(sorted({*tags, collection} if collection else tags)),
+        acl=acl,
+        tags=tuple(sorted({*_tags(about, number), *([collection] if collection else [])})),
     )
+    return document, error
 
 
-def _texts(about: Any, number: int, name: str) -> tuple[str, ...]:
-    value = about.get(name) or ()
+def _access(about: Mapping[str, Any]) -> tuple[tuple[str, ...], UsageError | None]:
+    """Who may see it, () if nothing in its metadata says so; an error where something does that is not a list
+    of texts. An empty list is one too: loaders give it where they could not read the permissions."""
+    names = ["acl"] if "acl" in about else [name for name in about if ACCESS.fullmatch(str(name))]
+    inner = (name for value in about.values() if isinstance(value, dict) for name in value)
+    seeming = (name for name in (*about, *inner) if RESTRICTS.fullmatch(str(name)))
+    lists = {name: about[name] for name in names} or dict.fromkeys(seeming)
+    for name, value in lists.items():
+        if not isinstance(value, list | tuple | set) or not value or not all(map(_is_name, value)):
+            hint = f"set acl to a list of groups, or remove {name} if everybody may see the document"
+            return (), UsageError(f"{name} in its metadata is not a list of who may see it", hint=hint)
+    return tuple(sorted({one for value in lists.values() for one in value})), None
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and bool(given.strip())
+
+
+def _tags(about: Mapping[str, Any], number: int) -> tuple[str, ...]:
+    value = about.get("tags") or ()
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple | set) or not all(isinstance(one, str) for one in listed):
-        raise UsageError(f"{name} of document {number} is not a list of texts", hint="correct its metadata")
-    return tuple(sorted(listed))
+        raise UsageError(f"tags of document {number} is not a list of texts", hint="correct its metadata")
+    return tuple(listed)
