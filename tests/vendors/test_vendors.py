@@ -282,6 +282,7 @@ OPENAI = {
         annotations=[url_citation(FIRST, "https://b.example"), url_citation(SECOND, "https://t.example")],
     ),
 }
+PERPLEXITY["choices"][0]["delta"] = {"role": "assistant", "content": ""}
 SHAPES: dict[str, dict[str, Any]] = {
     "anthropic": ANTHROPIC,
     "azure": AZURE,
@@ -315,7 +316,11 @@ def sdk_models(vendor: str) -> Any:
         from openai.types.responses import Response
 
         return Response.model_validate
-    if vendor in ("openai", "azure", "perplexity"):
+    if vendor == "perplexity" and importlib.util.find_spec("perplexity"):
+        from perplexity.types import StreamChunk
+
+        return StreamChunk.model_validate
+    if vendor in ("openai", "azure"):
         from openai.types.chat import ChatCompletion
 
         return ChatCompletion.model_validate
@@ -432,9 +437,15 @@ def test_what_is_written_is_read_by_the_sdk() -> None:
         TextBlock.model_validate(block)
     ChatCompletionMessage.model_validate(write(found, claims, "openai")["choices"][0]["message"])
     ResponseOutputMessage.model_validate(write(found, claims, "openai-responses")["output"][0])
-    frame = {"id": "c", "model": "m", "created": 1, "object": "x", "usage": {}}
-    frames = {"gemini": {}, "cohere": {}, "mistral": frame, "bedrock": {"sessionId": "s1"}}
-    frames |= dict.fromkeys(("azure", "perplexity"), {**frame, "object": "chat.completion"})
+    frame = chat("")
+    frames: dict[str, dict[str, Any]] = {
+        "azure": frame,
+        "bedrock": {"sessionId": "s1"},
+        "cohere": {},
+        "gemini": {},
+        "mistral": {**frame, "usage": {}},
+        "perplexity": frame,
+    }
     for vendor, around in frames.items():
         if make := sdk_models(vendor):
             make({**around, **write(found, claims, vendor)})

@@ -104,7 +104,9 @@ def _perplexity(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
         {"title": one.title or one.id, "url": one.uri or one.id, "date": None, "snippet": one.text}
         for one in answered.sources
     ]
-    return _openai(_marked(answered, spans, "[{}]"), ()) | {"search_results": found}
+    written = _openai(_marked(answered, spans, "[{}]"), ())
+    written["choices"][0]["delta"] = {"role": "assistant", "content": ""}
+    return written | {"search_results": found}
 
 
 def _marked(answered: VendorAnswer, spans: Sequence[VerifiedSpan], mark: str) -> VendorAnswer:
