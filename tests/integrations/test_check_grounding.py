@@ -32,12 +32,12 @@ def address(kb: Any) -> Iterator[str]:
 
 
 def test_googles_client_gets_claims_and_errors_from_our_server(kb: Any, address: str) -> None:
-    from google.api_core.exceptions import GoogleAPICallError, Unauthorized
+    from google.api_core.exceptions import Forbidden, GoogleAPICallError
     from google.cloud import discoveryengine_v1 as google
     from google.oauth2.credentials import Credentials
 
     keys = ApiKeys(kb.home)
-    _, key = keys.create("robot", scopes=[Scope.VERIFY])
+    (_, key), (_, other) = (keys.create("robot", scopes=[one]) for one in (Scope.VERIFY, Scope.ASK))
     keys.close()
 
     def client(token: str) -> Any:
@@ -60,8 +60,8 @@ def test_googles_client_gets_claims_and_errors_from_our_server(kb: Any, address:
     assert found.cited_chunks[0].source_metadata == {"source": TOLL[:8]}
     assert (list(bad.citation_indices), bad.score < 0.5 < good.score) == ([], True)
     assert found.support_score == 0.5
-    with pytest.raises(Unauthorized, match="unknown, expired, revoked"):
-        client("wrong").check_grounding(asked)
+    with pytest.raises(Forbidden, match="needs the scope verify"):
+        client(other).check_grounding(asked)
     asked.facts = facts * 101
     with pytest.raises(GoogleAPICallError, match="at most 200 sources"):
         client(key).check_grounding(asked)

@@ -258,19 +258,16 @@ def test_check_grounding_is_answered_at_googles_path(client: TestClient) -> None
     }
     for version in ("v1", "v1beta", "v1alpha"):
         found = client.post(CHECK.replace("v1", version), json=asked).json()
-        chunk = {
-            "chunkText": "The toll was abolished in 1958",
-            "source": "1",
-            "sourceMetadata": {"source": "b.txt"},
-        }
-        assert found["citedChunks"] == [chunk]
+        (chunk,) = found["citedChunks"]
+        assert chunk["chunkText"].rstrip(".") == "The toll was abolished in 1958"
+        assert (chunk["source"], chunk["sourceMetadata"]) == ("1", {"source": "b.txt"})
         assert found["citedFacts"] == [{"chunkText": chunk["chunkText"]}]
         for claim in found["claims"]:
             data = answer.encode()[claim["startPos"] : claim["endPos"]]
             assert data.decode() == claim["claimText"] in answer
             assert claim["citationIndices"] == ([0] if "toll" in claim["claimText"] else [])
             assert claim["groundingCheckRequired"]
-            assert (claim["score"] > 0.5) == ("toll" in claim["claimText"])
+            assert (claim.get("score", 0) > 0.5) == ("toll" in claim["claimText"])
         assert found["supportScore"] == 1 / len(found["claims"])
     plain = client.post(CHECK, json={"answerCandidate": answer, "facts": facts}).json()
     assert not any("score" in claim for claim in plain["claims"])
