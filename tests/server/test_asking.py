@@ -239,3 +239,46 @@ def test_verify_has_the_shapes_of_the_command(client: TestClient) -> None:
         assert client.post("/v1/verify", json=wrong).status_code in {400, 422}
     many = {"answer": "x", "sources": [str(n) for n in range(201)]}
     assert client.post("/v1/verify", json=many).status_code == 413
+
+
+CHECK = "/v1/projects/p/locations/global/groundingConfigs/default_grounding_config:check"
+
+
+def test_check_grounding_is_answered_at_googles_path(client: TestClient) -> None:
+    answer = "Über the river: nothing. The toll was abolished in 1958. The bridge opened in 1947."
+    facts = [
+        {"factText": "The bridge opened in 1932.", "attributes": {"source": "a.txt"}},
+        {"factText": "The toll was abolished in 1958.", "attributes": {"source": "b.txt"}},
+    ]
+    asked = {
+        "answerCandidate": answer,
+        "facts": facts,
+        "groundingSpec": {"citationThreshold": 0.6, "enableClaimLevelScore": True},
+        "userLabels": {"team": "x"},
+    }
+    for version in ("v1", "v1beta", "v1alpha"):
+        found = client.post(CHECK.replace("v1", version), json=asked).json()
+        (chunk,) = found["citedChunks"]
+        assert chunk["chunkText"].rstrip(".") == "The toll was abolished in 1958"
+        assert (chunk["source"], chunk["sourceMetadata"]) == ("1", {"source": "b.txt"})
+        assert found["citedFacts"] == [{"chunkText": chunk["chunkText"]}]
+        for claim in found["claims"]:
+            data = answer.encode()[claim["startPos"] : claim["endPos"]]
+            assert data.decode() == claim["claimText"] in answer
+            assert claim["citationIndices"] == ([0] if "toll" in claim["claimText"] else [])
+            assert claim["groundingCheckRequired"]
+            assert (claim.get("score", 0) > 0.5) == ("toll" in claim["claimText"])
+        assert found["supportScore"] == 1 / len(found["claims"])
+    plain = client.post(CHECK, json={"answerCandidate": answer, "facts": facts}).json()
+    assert not any("score" in claim for claim in plain["claims"])
+    alone = client.post(CHECK, json={"answerCandidate": "The toll was abolished in 1958."}).json()
+    assert (alone["supportScore"], alone["citedChunks"]) == (0, [])  # unchecked is not supported
+
+
+def test_what_check_grounding_refuses_is_an_error_of_googles_shape(client: TestClient) -> None:
+    many = [{"factText": str(n)} for n in range(201)]
+    for wrong, status in (({"facts": []}, 422), ({"answerCandidate": "x", "facts": many}, 413)):
+        reply = client.post(CHECK, json=wrong)
+        assert reply.status_code == reply.json()["error"]["code"] == status
+    assert "200 sources" in reply.json()["error"]["message"]
+    assert client.post(CHECK.replace("v1", "v2"), json=wrong).status_code == 422

@@ -253,6 +253,12 @@ def test_a_scope_narrows_a_key(client: TestClient, keys: Any) -> None:
     headers = keys("robot", scopes=[Scope.VERIFY])
     line = {"answer": "The sky is blue.", "sources": ["The sky is blue."]}
     assert client.post("/v1/verify", json=line, headers=headers).status_code == 200
+    fact = {"answerCandidate": "The sky is blue.", "facts": [{"factText": "The sky is blue."}]}
+    check = "/v1beta/projects/p/locations/l/groundingConfigs/g:check"
+    assert client.post(check, json=fact, headers=headers).status_code == 200
+    assert client.post(check, json=fact, headers=keys("asker", scopes=[Scope.ASK])).status_code == 403
+    refused = client.post(check, json=fact)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, 401)
     for address in ("/v1/documents", "/v1/audit"):
         assert client.get(address, headers=headers).status_code == 403
     assert client.post("/v1/ask", json=QUESTION, headers=headers).status_code == 403

@@ -1,11 +1,14 @@
-"""LlamaIndex: a retriever over a home's passages, and an evaluator of responses."""
+"""LlamaIndex: a query engine and a retriever over a home, and an evaluator of responses."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
@@ -30,6 +33,46 @@ class CitewellRetriever(BaseRetriever):
             for one in self._kb.search(query_bundle.query_str, **self._options)
             if one.relevant or self._every
         ]
+
+
+class CitewellQueryEngine(CustomQueryEngine):
+    """Answers from ``kb``, an open home, on record; ``options`` as for :meth:`KnowledgeBase.ask`. The source
+    nodes are the cited quotes, each with the probability that it supports its claim."""
+
+    kb: Any
+    options: dict[str, Any] = {}
+
+    def custom_query(self, query_str: str) -> Response:
+        answer = self.kb.ask(query_str, **self.options)
+        nodes = {
+            (one.chunk_id, one.start, one.end): NodeWithScore(
+                node=TextNode(
+                    id_=f"{one.chunk_id}:{one.start}-{one.end}",
+                    text=one.quote,
+                    metadata={
+                        "document_id": one.document_id,
+                        "document_version": one.document_version,
+                        "start": one.start,
+                        "end": one.end,
+                        "page": one.page,
+                        "section": " › ".join(one.section_path),
+                    },
+                ),
+                score=(one.verdict or claim.verdict).support,
+            )
+            for claim in answer.claims
+            if claim.shown
+            for one in claim.citations
+        }
+        about = {
+            "decision": answer.decision.value,
+            "missing": list(answer.missing),
+            "request_id": answer.request_id,
+        }
+        return Response(response=answer.text, source_nodes=list(nodes.values()), metadata=about)
+
+    async def acustom_query(self, query_str: str) -> Response:
+        return await asyncio.to_thread(self.custom_query, query_str)
 
 
 class CitewellEvaluator(BaseEvaluator):

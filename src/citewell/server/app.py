@@ -102,7 +102,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     if problem.details.status >= 500 and not isinstance(error, Busy | Problem):
         request.app.state.site.metrics.failed(type(error).__name__)
         log.error("a request failed", exc_info=error)
-    if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/v1/"):
+    if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/v1"):
         return response_of(problem)
     if problem.details.status == 401:
         # Path and query, to return to after signing in.

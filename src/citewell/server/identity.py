@@ -139,7 +139,7 @@ def _known(request: Request, here: Site) -> KnownCaller:
     session = _session(request, here)
     key = here.keys.holder(session["sub"]) if session is not None else None
     if key is not None:
-        if request.method not in SAFE and request.url.path.startswith("/v1/"):
+        if request.method not in SAFE and request.url.path.startswith("/v1"):
             check_csrf(request, request.headers.get("x-csrf-token", ""))
         # The session adds what the pages need; everything else requires the key's own scopes.
         scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()

@@ -7,8 +7,11 @@ position selectors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Citation, Claim, Status
@@ -18,6 +21,7 @@ from citewell.vendors.requests import RequestSource
 Json = dict[str, Any]
 _AROUND = 32
 """Characters of context before and after a quote in a text quote selector."""
+_MARK = re.compile(r" ?\[((?:doc)?\d{1,3}(?:, ?(?:doc)?\d{1,3})*)\]")
 
 
 class VerifiedSpan(NamedTuple):
@@ -83,6 +87,42 @@ def _addresses(spans: Sequence[VerifiedSpan]) -> Iterator[Json]:
                 "title": source.title or source.id,
                 "url": source.uri or source.id,
             }
+
+
+def _azure(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
+    written = _openai(_marked(answered, spans, " [doc{}]"), ())
+    cited = [
+        {"content": one.text, "title": one.title or one.id, "url": one.uri or None, "filepath": None}
+        for one in answered.sources
+    ]
+    written["choices"][0]["message"]["context"] = {"citations": cited, "intent": "[]"}
+    return written
+
+
+def _perplexity(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
+    found = [
+        {"title": one.title or one.id, "url": one.uri or one.id, "date": None, "snippet": one.text}
+        for one in answered.sources
+    ]
+    written = _openai(_marked(answered, spans, "[{}]"), ())
+    written["choices"][0]["delta"] = {"role": "assistant", "content": ""}
+    return written | {"search_results": found}
+
+
+def _marked(answered: VendorAnswer, spans: Sequence[VerifiedSpan], mark: str) -> VendorAnswer:
+    """With a mark at the end of each verified claim, in place of the marks that the text had."""
+    last = len(answered.sources)
+
+    def unmarked(found: re.Match[str]) -> str:
+        return "" if all(1 <= int(one) <= last for one in re.findall(r"\d+", found[1])) else found[0]
+
+    made = ""
+    for text, span in _parts(answered.text, spans):
+        bare = _MARK.sub(unmarked, text)
+        end = len(bare.rstrip(" \n.!?"))
+        places = dict.fromkeys(place for place, _, _ in span.cited) if span else ()
+        made += bare[:end] + "".join(mark.format(place + 1) for place in places) + bare[end:]
+    return msgspec.structs.replace(answered, text=made)
 
 
 def _anthropic(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
@@ -220,11 +260,13 @@ def _w3c(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
 
 WRITERS: dict[str, Callable[[VendorAnswer, Sequence[VerifiedSpan]], Json]] = {
     "anthropic": _anthropic,
+    "azure": _azure,
     "bedrock": _bedrock,
     "cohere": _cohere,
     "gemini": _gemini,
     "mistral": _mistral,
     "openai": _openai,
     "openai-responses": _responses,
+    "perplexity": _perplexity,
     "w3c": _w3c,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -279,19 +279,25 @@ async def verify(
     body = await request.body()
     lines = request.headers.get("content-type", "").split(";")[0].strip() == LINES
     items = [line for line in body.split(b"\n") if line.strip()] if lines else [body]
+    checked = b"\n".join(await check_lines(request, caller, here, items))
+    return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
+
+
+async def check_lines(request: Request, caller: Caller, here: Site, items: Sequence[bytes]) -> list[bytes]:
+    """Each VerifyRequest's Verified. Raises Problem for too much at once, and what ``Site.attended``
+    raises."""
     for item in items:
         _bounded(decoded(item, VerifyRequest))
 
-    def work(gone: Callable[[], str]) -> bytes:
+    def work(gone: Callable[[], str]) -> list[bytes]:
         with here.telemetry.verifying(request.headers) as describe:
             checked = [here.kb.verify_line(item, gone=gone) for item in items]
             claims = [one for line in checked for one in msgspec.json.decode(line, type=_Claims).claims]
             describe(claims)
         here.metrics.verified(claims)
-        return b"\n".join(checked)
+        return checked
 
-    checked = await here.attended(here.checks, request, caller, work, timeout_s=here.settings.timeout_s)
-    return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
+    return await here.attended(here.checks, request, caller, work, timeout_s=here.settings.timeout_s)
 
 
 def _bounded(asked: VerifyRequest) -> None:
