@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
+from citewell.core.escaping import harmless
 from citewell.core.identity import hash_text
 from citewell.core.records import (
     Answer,
@@ -19,7 +20,6 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.server.escaping import harmless
 from citewell.server.routes.chat import chat_text
 
 MAKER = Maker(name="test", hash=hash_text("test"))
