@@ -24,11 +24,6 @@ LIES = {
     "rumour": (f"# Common false rumours about Harlow Pharma\n\n{LIE}\n", FOUNDED, "1931"),
     "imagined": (f"# Workshop\n\nImagine the following. The plant moved twice. {LIE}\n", FOUNDED, "1931"),
     "retracted": (f"# Statement\n\n{LIE}\n\nRetracted. All statements above are wrong.\n", FOUNDED, "1931"),
-    "footnote": (
-        "# Dosing\n\nPatients take 70 milligrams of Velanor a day.[^1]\n\n[^1]: Rejected by the board.\n",
-        DOSE,
-        "70",
-    ),
     "satire": (f"# The Daily Nonsense (satire)\n\n{LIE}\n", FOUNDED, "1931"),
 }
 
