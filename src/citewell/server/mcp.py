@@ -122,8 +122,9 @@ def make_server(
     def ask(question: str, document_id: str = "", session: str = "") -> AskResult:
         """Answer a question from the documents, each claim cited and verified. Sealed in the audit log."""
         with spans.asking({}) as describe, unmetered() as gone:
-            asked = {"session_id": session or conversation, "document": document_id or None}
-            answer = kb.ask(question, **asked, gone=gone)
+            answer = kb.ask(
+                question, session_id=session or conversation, document=document_id or None, gone=gone
+            )
             describe(answer)
         return AskResult(
             request_id=answer.request_id,
