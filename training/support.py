@@ -6,8 +6,8 @@ examples' part "choose") and the exported entailers. Out: support.json next to t
 fitted on, and cross-validated reliability and calibration error by kind of source.
 Classes are weighted to equal priors within each set, and a set by the root of its size, so that no
 set's base rate becomes the verifier's; written examples weigh three times as much as public sets. A claim of
-several sentences is supported as much as its least supported sentence, in the fit as at run time. One line per
-kind of pair: an intercept, and a positive slope for each entailer.
+several sentences is supported as much as its least supported sentence, in the fit as at run time. One line
+per kind of pair: an intercept, and a positive slope for each entailer.
 """
 
 from __future__ import annotations

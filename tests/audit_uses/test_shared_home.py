@@ -12,7 +12,7 @@ from benchmarks.access_world import fake_parts
 
 from citewell.audit.question import AuditQuery
 from citewell.core.config import Audit, Config, Retrieval
-from citewell.core.errors import UsageError
+from citewell.core.errors import LogError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 SCHEMAS = ("citewell", "citewell_index", "citewell_traces", "citewell_feedback")
@@ -132,3 +132,23 @@ def test_others_read_while_the_log_is_checked(home: KnowledgeBase, monkeypatch: 
     assert report.ok, report.findings
     assert not [told for told in report.skipped if "tables" in told]
     assert seen == [report.size]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [("DROP SCHEMA citewell CASCADE", "is gone"), ("TRUNCATE citewell.entries, citewell.head", "is empty")],
+)
+def test_a_log_that_is_gone_or_empty_is_not_begun_anew(
+    home: KnowledgeBase, postgres_url: str, tmp_path: Path, statement: str, said: str
+) -> None:
+    home.close()
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute(statement.encode())
+    with open_home(tmp_path / "home", postgres_url) as kb, pytest.raises(LogError, match=said):
+        kb.ask(QUESTION)
+
+
+def test_a_key_made_before_the_first_entry_is_no_past(clean_server: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        with open_home(tmp_path / "home", clean_server) as kb:
+            assert kb.log.checkpoint()

@@ -56,6 +56,13 @@ def test_two_versions_of_a_sentence_with_another_number_disagree(pages) -> None:
     assert "14 days" in conflict.sides[0].quote
 
 
+def test_the_mark_of_a_footnote_is_no_value(pages) -> None:
+    lie = pages.text("Patients take 70 milligrams of Velanor a day.[^1]", document_id="a.md")
+    truth = pages.text("Patients take 40 milligrams of Velanor a day.", document_id="b.md")
+    (conflict,) = find_conflicts(("How much Velanor do patients take a day?",), [lie, truth])
+    assert {side.quote[:16] for side in conflict.sides} == {"Patients take 70", "Patients take 40"}
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

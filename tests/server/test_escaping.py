@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
+from citewell.core.escaping import harmless
 from citewell.core.identity import hash_text
 from citewell.core.records import (
     Answer,
@@ -19,9 +20,10 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.server.escaping import harmless
+from citewell.integrations.tools import agent_tools
 from citewell.server.routes.chat import chat_text
 
+QUOTE = "The ferry ![](https://evil.example/seen.png) leaves at nine."
 MAKER = Maker(name="test", hash=hash_text("test"))
 
 
@@ -97,3 +99,18 @@ def test_a_quote_adds_no_lines_to_the_list_of_sources() -> None:
     assert sources.count("\n") == 0
     assert "![x](" not in sources
     assert msgspec.json.encode(content)
+
+
+def test_the_tools_of_an_agent_hand_out_nothing_active() -> None:
+    class Home:
+        def ask(self, question: str) -> Answer:
+            return answered(QUOTE, QUOTE)
+
+        def verify_line(self, line: bytes) -> bytes:
+            verdict = {"status": "BROKEN", "reason": QUOTE}
+            return msgspec.json.encode({"supported": 0.0, "claims": [{"text": QUOTE, "verdict": verdict}]})
+
+    ask, verify = agent_tools(Home())
+    told = str((ask("When does it leave?"), verify(QUOTE, [QUOTE])))
+    assert told.count("evil.example") == 5
+    assert told.count("]\\\\(") == 5

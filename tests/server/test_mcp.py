@@ -6,6 +6,8 @@ import json
 import os
 import re
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,15 +18,22 @@ import pytest
 from mcp import Client, StdioServerParameters
 from typer.testing import CliRunner
 
+from citewell.audit.question import AuditQuery
 from citewell.audit.receipt_check import check_receipt
+from citewell.audit.search import Finder
 from citewell.cli import app
 from citewell.core.access import Caller, Role
-from citewell.core.errors import AccessError
+from citewell.core.config import Config, Server
+from citewell.core.errors import AbandonedError, AccessError
 from citewell.core.identity import canonical_json
+from citewell.core.metering import unwanted
 from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
+from citewell.models.fake import HashEmbedder
 from citewell.server.keys import ApiKeys, Scope
 from citewell.server.mcp import make_server
 
+from .conftest import QUESTION, with_stand_ins
 from .test_escaping import answered
 
 SERVER = """
@@ -255,6 +264,78 @@ def test_an_agent_cannot_have_an_address_fetched(kb: KnowledgeBase) -> None:
     anyio.run(make_server(kb, allow_writes=True).call_tool, "ingest", {"path": "memory://bucket/a.md"})
     assert kb.documents() == before
     system.store.clear()
+
+
+def waits(stopped: threading.Event) -> Callable[..., Any]:
+    """Work that goes on until it is told that nobody waits for it."""
+
+    def work(*_: object, gone: Callable[[], str] = unwanted, **__: object) -> None:
+        ends = time.monotonic() + 10
+        while time.monotonic() < ends:
+            time.sleep(0.01)
+            if reason := gone():
+                stopped.set()
+                raise AbandonedError(reason)
+
+    return work
+
+
+CALLS: list[tuple[str, dict[str, Any], type, str]] = [
+    ("ask", {"question": QUESTION}, KnowledgeBase, "ask"),
+    ("search", {"query": QUESTION}, KnowledgeBase, "search"),
+    (
+        "verify_citation",
+        {"claim": "It opened.", "quote": "opened in 1932", "document_id": "bridge.md"},
+        KnowledgeBase,
+        "verify_line",
+    ),
+    ("audit_query", {}, Finder, "_profiles"),
+    ("ingest", {"path": "bridge.md"}, KnowledgeBase, "ingest"),
+]
+
+
+@pytest.mark.parametrize(("tool", "given", "owner", "name"), CALLS, ids=[call[0] for call in CALLS])
+def test_a_call_ends_when_its_time_is_over_or_it_is_cancelled(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    given: dict[str, Any],
+    owner: type,
+    name: str,
+) -> None:
+    stopped = threading.Event()
+    monkeypatch.setattr(owner, name, waits(stopped))
+
+    async def cancelled(server: Any) -> None:
+        with anyio.move_on_after(0.3):
+            await server.call_tool(tool, given)
+
+    with (
+        with_stand_ins(open(home, config=Config(server=Server(timeout_s=0.3)))) as kb,
+        pytest.raises(Exception, match=r"longer than server\.timeout_s"),
+    ):
+        anyio.run(make_server(kb, allow_writes=True).call_tool, tool, given)
+    stopped.clear()
+    with with_stand_ins(open(home)) as kb:
+        began = time.monotonic()
+        anyio.run(cancelled, make_server(kb, allow_writes=True))
+        assert stopped.wait(2)
+        assert time.monotonic() - began < 5
+
+
+def test_a_question_that_took_too_long_is_sealed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embed = HashEmbedder.embed
+
+    def slowly(self: HashEmbedder, texts: Any) -> Any:
+        time.sleep(0.5)
+        return embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", slowly)
+    with with_stand_ins(open(home, config=Config(server=Server(timeout_s=0.3)))) as kb:
+        with pytest.raises(Exception, match=r"longer than server\.timeout_s"):
+            anyio.run(make_server(kb).call_tool, "ask", {"question": QUESTION})
+        (record,) = kb.audit.query(AuditQuery()).records
+    assert record.failure_reason == "abandoned"
 
 
 def test_the_command_serves_its_home_over_a_pipe(home: Path) -> None:

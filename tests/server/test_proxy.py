@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import httpx
 import httpx2
 import openai
 import pytest
@@ -21,8 +22,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from citewell.audit.question import AuditQuery
 from citewell.core.config import Config, Proxy
-from citewell.core.errors import ConfigError, EvidenceError, LogError, UsageError
+from citewell.core.errors import AbandonedError, ConfigError, EvidenceError, LogError, UsageError
+from citewell.core.metering import must_go_on
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.server.routes import proxy as proxying
@@ -460,6 +463,62 @@ def test_a_check_that_takes_too_long_is_unchecked(
         found = ask_chat(address)
     assert found.choices[0].message.content == TRUE
     assert "longer than 0.1 s" in found.citewell["unchecked"]
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Every check runs until it is told to stop; the event is set when one was."""
+    stopped = threading.Event()
+
+    def check(*_: Any) -> None:
+        for _ in range(1_500):
+            time.sleep(0.01)
+            try:
+                must_go_on()
+            except AbandonedError:
+                stopped.set()
+                raise
+
+    monkeypatch.setattr(proxying.external, "check", check)
+    return stopped
+
+
+def test_a_check_that_takes_too_long_ends(home: Path, upstream: Upstream, endless: threading.Event) -> None:
+    upstream.answer = lambda request: JSONResponse(chat(TRUE))
+    with proxied(home, upstream.address, check_s=0.5) as (address, _):
+        assert "longer than 0.5 s" in ask_chat(address).citewell["unchecked"]
+        assert endless.wait(3)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_check_whose_client_has_gone_ends_and_is_sealed(
+    home: Path, upstream: Upstream, endless: threading.Event, stream: bool
+) -> None:
+    upstream.answer = sse(chat_events(TRUE)) if stream else lambda request: JSONResponse(chat(TRUE))
+    with proxied(home, upstream.address, check_s=60) as (address, kb):
+        with pytest.raises((openai.APITimeoutError, httpx2.TimeoutException, httpx.TimeoutException)):
+            list(ask_chat(address, stream=stream, timeout=1))
+        assert endless.wait(3)
+        time.sleep(1)
+        (record,) = kb.audit.query(AuditQuery()).records
+    assert (record.failure_reason, record.shown_response) == ("unchecked", TRUE)
+
+
+def test_a_long_answer_is_read_beside_the_event_loop(
+    home: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, threads = proxying.read_response, []
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return read(*given)
+
+    monkeypatch.setattr(proxying, "read_response", noted)
+    upstream.answer = lambda request: JSONResponse(chat(TRUE))
+    with proxied(home, upstream.address) as (address, _):
+        assert ask_chat(address).citewell["status"] == "VERIFIED"
+    assert threads
+    assert all("worker" in name for name in threads)
 
 
 def test_without_sources_an_answer_is_unchecked_and_says_so(home: Path, upstream: Upstream) -> None:

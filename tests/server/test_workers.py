@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -77,10 +76,8 @@ class Worker:
 @pytest.fixture
 def workers(pattern: Path, tmp_path: Path, clean_server: str) -> Iterator[tuple[Worker, Worker]]:
     home = tmp_path / "home"
-    home.mkdir()
-    for name in ("index", "evidence.sqlite"):  # the log is on the server, and begins empty
-        (shutil.copytree if name == "index" else shutil.copy)(pattern / name, home / name)
     made = (Worker(home, clean_server), Worker(home, clean_server))
+    made[0].kb.ingest(*((pattern.parent / "docs" / name) for name in ("bridge.md", "lamp.md")))
     with made[0].client, made[1].client:
         yield made
         for worker in made:

@@ -7,14 +7,27 @@ from decimal import Decimal
 
 import pytest
 
+from citewell.core.records import Status
+from citewell.models.fake import FakeEntailer
 from citewell.questions.calculation.arithmetic import parse, worked
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
+from citewell.verification.verifier import Verifier
 
 
 def test_a_run_of_more_than_forty_digits_is_no_number() -> None:
     assert extract_quantities(f"Sales were {'9' * 41}.") == ()
     assert extract_quantities(f"Sales were {'9' * 40}.")[0].value == int("9" * 40)
+
+
+def test_a_claim_with_a_longer_number_is_unchecked_unless_its_source_says_it_word_for_word() -> None:
+    verifier, last = Verifier(FakeEntailer()), "9" * 40
+    claim = f"The toll is {last}1 cents in the month of May."
+    told = verifier.verify(claim, [f"In May, the toll is {last}2 cents."])
+    assert told.status is Status.UNCHECKED
+    assert "longer than 40 digits" in told.reason
+    assert verifier.verify("Yes.", ["Yes."], asked=f"Is it {last}1?").status is Status.UNCHECKED
+    assert verifier.verify(claim, [claim]).status is Status.VERIFIED
 
 
 def test_three_hundred_thousand_digits_are_passed_over_at_once() -> None:

@@ -197,6 +197,7 @@ def test_words_that_lead_up_to_sentences_may_open_the_text() -> None:
         ("The well is dry.", "# Common false rumours\n\n## The well\n\nThe well is dry."),
         ("The well is dry.", "Imagine the following. The pump fails. The well is dry."),
         ("The well is dry.", "# A game\n\nImagine the following.\n\nThe pump fails.\n\nThe well is dry."),
+        ("The well is dry.[^1]", "The well is dry.[^1]\n\nIt is old.\n\n[^1]: Rejected by the board."),
     ],
 )
 def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> None:
@@ -217,6 +218,10 @@ def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> Non
         ("The rule is new.", "The rule is new. It applies to all adults."),
         ("It opened in 1932.", "When did it open?\nIt opened in 1932."),
         ("It opened in 1932.", "It opened in 1932.\nWhen did it close?"),
+        (
+            "The well is dry.[^1]",
+            "The well is dry.[^1]\n\nIt is old.[^2]\n\n[^1]: See page 3.\n[^2]: Rejected.",
+        ),
         ("The well is dry.", "# Wells\n\n## Myths\n\nIt sings.\n\n## Facts\n\nThe well is dry."),
         ("The well is dry.", "# A game\n\nImagine the following.\n\n# Facts\n\nThe well is dry."),
     ],

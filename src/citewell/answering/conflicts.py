@@ -29,6 +29,7 @@ from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
 from citewell.verification.quantities import extract_quantities
+from citewell.verification.standing import NOTE_MARK
 from citewell.verification.verbatim import fold
 from citewell.verification.words import content_words
 
@@ -160,7 +161,7 @@ def _gainsaid(
 def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
     content, base = passage.chunk.content, passage.chunk.start_offset
     for start, end in sentence_spans(content):
-        text = content[start:end]
+        text = NOTE_MARK.sub("", content[start:end])  # its digit is no value
         named = periods_in(text)
         plain = text
         for found in reversed(named):

@@ -63,6 +63,15 @@ def listener() -> Callable[[], str]:
     return meter.gone if meter else lambda: ""
 
 
+@contextmanager
+def unmetered() -> Iterator[Callable[[], str]]:
+    """The current pass's ``gone``, for work that looks at it between its steps; nothing else inside counts or
+    ends, so that no step is left half done."""
+    gone = listener()
+    with metered(Meter()):
+        yield gone
+
+
 def must_go_on() -> None:
     """Raises AbandonedError if nobody waits for the current pass any more."""
     if reason := unwanted():

@@ -36,7 +36,7 @@ from citewell.core.independence import refuse_same_maker, refuse_same_model
 from citewell.core.records import Maker
 from citewell.knowledge.feedback import Feedback, FeedbackStore
 from citewell.knowledge.feedback.intake import Intake
-from citewell.knowledge.lost_log import refuse_new_log
+from citewell.knowledge.lost_log import refuse_new_log, refuse_new_schema
 from citewell.knowledge.sealing import prompt_hashes, seal_configuration
 from citewell.knowledge.traces import Relay, Traces
 
@@ -124,6 +124,7 @@ class Assembly:
     def log(self) -> Log:
         log: Log
         if database := self._shared("citewell"):
+            refuse_new_schema(self.home, database, self.keys.folder)
             migrate(database)
             log = Log(database, self.keys, clock=self.clock)
         else:

@@ -1,9 +1,10 @@
 """The home as tools for third-party agents, over the Model Context Protocol.
 
 In: a knowledge base that acts for one caller. Out: an MCP server: search, ask, check a citation, query past
-answers, get a receipt; tools that change documents only if requested. Document text is returned as data,
-under names that say so, and escaped, as an agent may pass it on to a Markdown viewer; what the caller may not
-see does not exist. Knows nothing about transports.
+answers, get a receipt; tools that change documents only if requested. A call ends after ``server.timeout_s``
+or when it is cancelled. Document text is returned as data, under names that say so, and escaped, as an agent
+may pass it on to a Markdown viewer; what the caller may not see does not exist. Knows nothing about
+transports.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
@@ -22,10 +24,12 @@ from pydantic import BaseModel
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.environment import environment
 from citewell.core.errors import AccessError, CitewellError
+from citewell.core.escaping import harmless, harmless_values, unescaped
 from citewell.core.identity import plain, session_id
+from citewell.core.metering import Meter, listener, metered, unmetered
 from citewell.core.records import Document, Row, Table, read_by_ocr
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.escaping import harmless, unescaped
+from citewell.server.limits import Deadline
 from citewell.server.mcp_results import (
     AskResult,
     AuditResult,
@@ -65,15 +69,7 @@ def _escaped(result: Result) -> Result:
     """The result with all its text escaped, except a receipt, which is signed."""
     if isinstance(result, ReceiptResult):
         return result
-    return type(result).model_validate(_harmless(result.model_dump()))
-
-
-def _harmless(value: Any) -> Any:
-    if isinstance(value, str):
-        return harmless(value)
-    if isinstance(value, dict):
-        return {name: _harmless(one) for name, one in value.items()}
-    return [_harmless(one) for one in value] if isinstance(value, list) else value
+    return type(result).model_validate(harmless_values(result.model_dump()))
 
 
 def make_server(
@@ -97,13 +93,20 @@ def make_server(
 
         def add(work: Callable[..., BaseModel]) -> None:
             @wraps(work)
-            def called(*args: Any, **given: Any) -> BaseModel:
+            async def called(**given: Any) -> BaseModel:
+                deadline = Deadline(kb.config.server.timeout_s)
+                given |= {name: unescaped(given[name]) for name in _NAMES & given.keys()}
+
+                def run() -> BaseModel:
+                    with spans.calling(work.__name__), metered(Meter(deadline.gone)):
+                        return _escaped(work(**given))
+
                 try:
-                    with spans.calling(work.__name__):
-                        given |= {name: unescaped(given[name]) for name in _NAMES & given.keys()}
-                        return _escaped(work(*args, **given))
+                    return await to_thread.run_sync(run, abandon_on_cancel=True)
                 except CitewellError as error:
                     raise ToolError(harmless(str(error))) from error
+                finally:
+                    deadline.left.set()  # also of a call that was cancelled
 
             server.tool(annotations=annotations)(called)
 
@@ -118,8 +121,10 @@ def make_server(
     @tool(ASKS)
     def ask(question: str, document_id: str = "", session: str = "") -> AskResult:
         """Answer a question from the documents, each claim cited and verified. Sealed in the audit log."""
-        with spans.asking({}) as describe:
-            answer = kb.ask(question, session_id=session or conversation, document=document_id or None)
+        with spans.asking({}) as describe, unmetered() as gone:
+            answer = kb.ask(
+                question, session_id=session or conversation, document=document_id or None, gone=gone
+            )
             describe(answer)
         return AskResult(
             request_id=answer.request_id,
@@ -196,14 +201,16 @@ def make_server(
         given = (
             place if allowed else path and Path(path)
         )  # a Path is never an address, which would be fetched
-        report = kb.ingest(given, acl=groups or (), tags=tags or ())
+        with unmetered() as gone:
+            report = kb.ingest(given, acl=groups or (), tags=tags or (), gone=gone)
         return IngestResult(files=[plain(outcome) for outcome in report.files])
 
     @tool(CHANGES)
     def withdraw(document_id: str, reason: str) -> WithdrawResult:
         """Retrieve a document no more. It stays readable as evidence of past answers."""
         may_write()
-        kb.withdraw(document_id, reason=reason)
+        with unmetered():
+            kb.withdraw(document_id, reason=reason)
         return WithdrawResult(withdrawn=document_id)
 
     return server
@@ -218,7 +225,8 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
         failure = located.failure.value if located.failure else ""
         return CitationCheck(found=False, status="BROKEN", failure=failure, reason=located.reason)
     source = {"id": document_id, "text": _with_heads(document, located.spans)}
-    checked = msgspec.json.decode(kb.verify_line(msgspec.json.encode({"claim": claim, "sources": [source]})))
+    line = msgspec.json.encode({"claim": claim, "sources": [source]})
+    checked = msgspec.json.decode(kb.verify_line(line, gone=listener()))
     places = [make_place(document_id, document.version, start, end) for start, end in located.spans]
     if not checked["claims"]:
         nothing = "the text contains no claim to check"

@@ -2,8 +2,8 @@
 
 In: text. Out: quantities as written, in order. Numbers that are part of a name ("COVID-19", "10-K", "B12")
 do not count, and "one" counts only with a unit. Superscript digits are an exponent after ten ("5 ×
-10⁶") and a footnote mark after any other number ("5¹ million" is five million). A run of more than
-forty digits is not a number. Independent of dates and ranges.
+10⁶") and a footnote mark after any other number ("5¹ million" is five million). A number longer
+than forty characters is left out: see :func:`has_long_number`. Independent of dates and ranges.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ _NUMERAL = re.compile(
     rf"(?P<open2>(?<=[$€£\t ])\()?(?P<minus2>(?<=[$€£])[-\u2212])?(?P<num>{_DIGITS})"
     rf"(?:[ \u00a0-](?P<frac>\d/\d{{1,2}})(?![\d/]))?"
 )
-_MOST_DIGITS = 40  # a longer run of digits is not a number: a key, a hash, an attack
+_LONG = re.compile(_DIGITS)
+MOST_DIGITS = 40
+"""The longest number that is compared, in characters; a longer one is a key, a hash or an attack."""
 _ORDINAL_TAIL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _LETTER_TAIL = re.compile(r" ?(k|K|MM|mm|M|m|B|b|T|t)\b")
 _TIME_TAIL = re.compile(r"(?::(?P<min>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half>[ap]\.?m\b\.?)?", re.IGNORECASE)
@@ -52,12 +54,17 @@ _PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _GLUED = frozenset("st nd rd th s x am pm bps bp pp ppt bn mn tn mln q h".split())
 
 
+def has_long_number(text: str) -> bool:
+    """Whether a number in ``text`` is too long to be compared."""
+    return any(found.end() - found.start() > MOST_DIGITS for found in _LONG.finditer(text))
+
+
 def numerals(text: str) -> Iterator[Quantity]:
     position = 0
     while match := _NUMERAL.search(text, position):
         start, end = match.start("num"), match.end("num")
         position = end
-        if end - start > _MOST_DIGITS or _inside_name(text, match):
+        if end - start > MOST_DIGITS or _inside_name(text, match):
             position = _end_of_word(text, end)
             continue
         tail = _TIME_TAIL.match(text, end)

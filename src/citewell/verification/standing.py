@@ -59,6 +59,8 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
+NOTE_MARK = re.compile(r"\[\^\w{1,20}\]")
+_NOTE = re.compile(rf"^({NOTE_MARK.pattern}):(.*)$", re.MULTILINE)
 _MOST_PLACES = 20  # maximum occurrences of a claim examined in one text; the rest is left to the entailer
 _MOST_LINES = 50  # maximum lines searched backwards, from an item to its lead-in
 
@@ -97,6 +99,7 @@ def _stated(text: str, start: int, end: int) -> bool:
         _introduced(text, first)
         or _turned_by_heading(text, first, text[start:end])
         or _taken_back(text, first, last)
+        or _turned_by_note(text, first, last)
     )
 
 
@@ -189,6 +192,14 @@ def _taken_back(text: str, first: int, last: int) -> bool:
         behind.rstrip("\"')\u201d").endswith("?") or _TAKES.match(behind)
     )
     return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before) or posed)
+
+
+def _turned_by_note(text: str, first: int, last: int) -> bool:
+    """Whether a footnote of the sentence ("[^1]") says what would turn it if it were a heading."""
+    marks = set(NOTE_MARK.findall(text, first, last))
+    return bool(marks) and any(
+        note[1] in marks and _heading_turns(note[2]) for note in _NOTE.finditer(text, last)
+    )
 
 
 def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:

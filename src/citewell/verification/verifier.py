@@ -34,6 +34,7 @@ from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
+from citewell.verification.numerals import MOST_DIGITS, has_long_number
 from citewell.verification.objections import (
     DENIED_CEILING,
     OBJECTIONS,
@@ -152,13 +153,14 @@ class Verifier:
             return self._unchecked(
                 f"the verification models only know English (the source: {self._foreign(texts[0])})"
             )
-        if question.asked and yes_or_no(claim, question.asked):
-            return None  # a "Yes." that stands in a source answers another question
-        for evidence in english:
+        own = not (question.asked and yes_or_no(claim, question.asked))
+        for evidence in english if own else ():  # a "Yes." in a source answers another question
             whole = stands_whole(claim, evidence.text, evidence.sections)
             if whole and not another_subject(question, evidence):
                 return self._proven(Proof.VERBATIM, "the source says it in these words")
-        for evidence in english:
+        if has_long_number(hypothesis(question)):
+            return self._unchecked(f"a number longer than {MOST_DIGITS} digits is not compared")
+        for evidence in english if own else ():
             if cell := proven_by_cells(claim, evidence):
                 head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
                 return self._proven(

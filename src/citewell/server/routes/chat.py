@@ -22,9 +22,9 @@ from starlette.responses import Response, StreamingResponse
 
 from citewell.core import identity
 from citewell.core.access import Caller
+from citewell.core.escaping import ACTIVE, harmless, harmless_line
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Citation, Decision, Status, Trace
-from citewell.server.escaping import ACTIVE, harmless, harmless_line
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem

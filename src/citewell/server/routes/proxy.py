@@ -11,7 +11,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx2
@@ -21,9 +21,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from citewell.core import identity
+from citewell.core.access import Caller
 from citewell.core.addresses import redact_address
 from citewell.core.config import Proxy
-from citewell.core.errors import ConfigError, UsageError
+from citewell.core.errors import AbandonedError, ConfigError, UsageError
+from citewell.core.metering import Meter, metered, must_go_on
 from citewell.core.records import Status
 from citewell.knowledge import external
 from citewell.knowledge.external import ExternalOutcome
@@ -139,17 +141,12 @@ class Checking:
         self.settings, self.protocol, self.pattern = upstream.settings, protocol, upstream.pattern
         self.request_id = identity.request_id()
         self.record = f"{str(request.base_url).rstrip('/')}/answers/{self.request_id}"
-        self._body, self._request = body, AnswerRequest()
+        self._http, self._body, self._request = request, body, AnswerRequest()
         self._client = request.client.host if request.client else ""
 
     async def body(self, data: bytes, headers: dict[str, str]) -> Response:
         """The reply to a complete, unstreamed response."""
-        try:
-            given = msgspec.json.decode(data)
-            events = given if isinstance(given, list) else []  # Gemini streams an array
-            response = self.protocol.joined(events) if events else dict(given)
-        except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError):
-            given, events, response = None, [], {}
+        given, events, response = await run_in_threadpool(self._parsed, data)
         try:
             found, outcome, mark, withheld = await self._settled(response)
         except _UnsealedError as error:
@@ -163,6 +160,15 @@ class Checking:
             return _json(self.protocol.closing(events, found, mark), 200, headers)
         self.protocol.marked(response, found, mark)
         return _json(response, 200, headers)
+
+    def _parsed(self, data: bytes) -> tuple[Any, list[Json], Json]:
+        """The decoded response (None: unreadable), the events of Gemini's array, and the whole they make."""
+        try:
+            given = msgspec.json.decode(data)
+            events = given if isinstance(given, list) else []
+            return given, events, self.protocol.joined(events) if events else dict(given)
+        except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError):
+            return None, [], {}
 
     async def stream(self, upstream: httpx2.Response) -> AsyncIterator[bytes]:
         """The events of a response; the last ones are held until the answer is sealed."""
@@ -184,9 +190,9 @@ class Checking:
         except (httpx2.HTTPError, TooLarge) as error:
             broken = f"the answer was cut off ({type(error).__name__})"
         except (asyncio.CancelledError, GeneratorExit):
-            self.here.work.submit(lambda: self._abandon(seen), self._client)
+            self.here.work.submit(lambda: self._abandon(self._joined(seen)), self._client)
             raise
-        response = self._joined(seen)
+        response = await run_in_threadpool(self._joined, seen)
         try:
             found, outcome, mark, withheld = await self._settled(response, broken)
         except _UnsealedError as error:
@@ -244,31 +250,43 @@ class Checking:
         """Checks the answer; any failure becomes the reason why it is unchecked."""
         found, limit = VendorAnswer(text=""), self.settings.check_s
         try:
-            self._request = await run_in_threadpool(self._read)
-            found = read_response(response, self.protocol.vendor, self._request)
+            found = await run_in_threadpool(self._found, response)
             if broken:
                 return found, external.unchecked(self.request_id, broken)
-            checking = self.here.work.run(
-                lambda: external.check(self.here.kb.parts, found, self.request_id), caller=self._client
+            checking = self.here.attended(
+                self.here.checks, self._http, Caller(user=self._client), lambda gone: self._check(found, gone)
             )
-            return found, await asyncio.wait_for(checking, limit)
+            return found, await asyncio.wait_for(checking, limit)  # which ends the check as well
         except UsageError as error:
             reason = str(error)
         except TimeoutError:
             reason = f"the check took longer than {limit:g} s"
         except Busy:
             reason = "too many checks were waiting"
+        except AbandonedError:
+            reason = "the client disconnected before the answer was checked"
+        except asyncio.CancelledError:  # by the client of a stream
+            self.here.work.submit(lambda: self._abandon(response), self._client)
+            raise
         except Exception as error:  # noqa: BLE001 - reported in the answer, the record and the log
             log.error("a check failed", exc_info=error)
             reason = f"the check failed ({type(error).__name__})"
         return found, external.unchecked(self.request_id, broken or reason)
 
-    def _read(self) -> AnswerRequest:
+    def _check(self, found: VendorAnswer, gone: Callable[[], str]) -> ExternalOutcome:
+        with metered(Meter(gone)):
+            must_go_on()  # it may have waited for a thread
+            return external.check(self.here.kb.parts, found, self.request_id)
+
+    def _found(self, response: Json) -> VendorAnswer:
+        """The answer, read with what its request says. Raises UsageError."""
         try:
             given = msgspec.json.decode(self._body)
         except msgspec.DecodeError:
-            return AnswerRequest()
-        return sent(given, self.pattern) if isinstance(given, dict) else AnswerRequest()
+            given = None
+        if isinstance(given, dict):
+            self._request = sent(given, self.pattern)
+        return read_response(response, self.protocol.vendor, self._request)
 
     def _put(self, found: VendorAnswer, outcome: ExternalOutcome, response: Json) -> None:
         model = response.get("model") or response.get("modelVersion") or self._request.model
@@ -280,14 +298,13 @@ class Checking:
         parts = self.here.kb.parts
         external.seal(parts, found, outcome, user=self._request.user, model=f"proxy:{model}", about=about)
 
-    def _abandon(self, seen: list[Json]) -> None:
+    def _abandon(self, response: Json) -> None:
         """Seals what was sent to a client that has left."""
         try:
-            self._request = self._read()
-            response = self._joined(seen)
-            found = read_response(response, self.protocol.vendor, self._request)
+            found = self._found(response)
             outcome = external.unchecked(self.request_id, "the client disconnected before the answer ended")
-            self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
+            shown = "" if self.settings.policy == "withhold" else found.text
+            self._put(found, msgspec.structs.replace(outcome, shown=shown), response)
         except Exception as error:  # noqa: BLE001 - nobody is left to tell
             log.error("an answer whose client disconnected could not be sealed", exc_info=error)
 

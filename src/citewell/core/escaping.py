@@ -7,6 +7,7 @@ answers.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 ACTIVE = re.compile(r"(?<=\])[(:]|(?<!\\)(?:\\\\)*<(?=[A-Za-z/!?])")
 """A backslash is inserted before the last character of each match. The first alternative covers
@@ -17,6 +18,15 @@ escaped, as a second backslash would undo it. Emphasis, lists and tables are lef
 
 def harmless(text: str) -> str:
     return ACTIVE.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+
+
+def harmless_values(value: Any) -> Any:
+    """A JSON value with each of its strings escaped, except the names of fields."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, dict):
+        return {name: harmless_values(one) for name, one in value.items()}
+    return [harmless_values(one) for one in value] if isinstance(value, list) else value
 
 
 def unescaped(text: str) -> str:
