@@ -11,8 +11,8 @@ from citewell.core.records import Status
 
 WARRANTY = """# Warranty terms for new boats
 
-The hull is covered for five years from delivery, engines for two years. Damage by grounding, racing or hire is
-not covered. Claims must be made in writing within 30 days of noticing the fault.
+The hull is covered for five years from delivery, engines for two years. Damage by grounding, racing or hire
+is not covered. Claims must be made in writing within 30 days of noticing the fault.
 
 # Staff handbook
 
