@@ -430,6 +430,27 @@ def test_where_checking_fails_the_answer_is_marked_or_withheld(
             assert record_of(kb, told["record"]).failure_reason == "unchecked"
 
 
+def test_an_observed_stream_whose_check_failed_says_so_in_a_comment_and_changes_no_event(
+    home: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("no model")
+
+    upstream.answer = sse(chat_events(TRUE))
+    asked = {"model": "g", "stream": True, "messages": [{"role": "user", "content": PROMPT}]}
+    with proxied(home, upstream.address, policy="observe") as (address, kb):
+        checked = httpx2.post(f"{address}/v1/chat/completions", json=asked).text
+        monkeypatch.setattr(proxying.external, "check", fails)
+        reply = httpx2.post(f"{address}/v1/chat/completions", json=asked)
+        (comment,) = (event for event in reply.text.split("\n\n") if event.startswith(":"))
+        assert comment == ": X-Citewell-Status: UNCHECKED (the check failed (RuntimeError))"
+        assert reply.text.replace(f"{comment}\n\n", "") == checked
+        assert reply.text.index(comment) < reply.text.index("[DONE]")
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in ask_chat(address, stream=True))
+        assert text == TRUE
+        assert record_of(kb, reply.headers["x-citewell-record"]).failure_reason == "unchecked"
+
+
 def test_a_check_that_takes_too_long_is_unchecked(
     home: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from citewell.core import identity
 from citewell.core.addresses import redact_address
 from citewell.core.config import Proxy
 from citewell.core.errors import ConfigError, UsageError
+from citewell.core.records import Status
 from citewell.knowledge import external
 from citewell.knowledge.external import ExternalOutcome
 from citewell.server.limits import Busy
@@ -187,7 +188,7 @@ class Checking:
             raise
         response = self._joined(seen)
         try:
-            found, _, mark, withheld = await self._settled(response, broken)
+            found, outcome, mark, withheld = await self._settled(response, broken)
         except _UnsealedError as error:
             broken = str(error)
         if broken:
@@ -202,6 +203,8 @@ class Checking:
             yield raw
         last = [event for _, event in held[close:]]
         if self.settings.policy == "observe" or not last:
+            if outcome.status is Status.UNCHECKED:  # a comment, which clients ignore: the events stay as sent
+                yield f": {STATUS}: UNCHECKED ({' '.join(outcome.unchecked.split())})\n\n".encode()
             for raw, _ in held[close:]:
                 yield raw
             return
