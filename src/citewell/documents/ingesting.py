@@ -69,8 +69,9 @@ def ingest(
 
     A file whose bytes are known is left alone; one that cannot be read is reported and the rest continue.
     Files in a folder that are not documents (images, JSON) are skipped; one named by its own path is read
-    or reported like any file, and so is JSON inside it. A mail attachment or a file in a ZIP archive is a separate document,
-    ``mail.eml/offer.pdf``, and is finished before its container: an interrupted run loses none of it.
+    or reported like any file, and so is JSON inside it. A mail attachment or a file in a ZIP archive is a
+    separate document, ``mail.eml/offer.pdf``, and is finished before its container: an interrupted run loses
+    none of it.
     ``acl`` and ``tags`` replace a known document's; if empty, they leave them unchanged, so that ingesting
     again never opens what was closed. A document whose file is gone from an ingested folder, or from the
     given path, is withdrawn; one in a folder that cannot be read stays. ``supersedes`` are ids of documents
