@@ -63,13 +63,16 @@ def passage(document: Document, *, relevant: bool = True) -> Passage:
 
 
 def known(acl: tuple[str, ...] = (), *, counts: bool = True) -> InForce:
-    texts = {document.document_id: document.text for document in (OLD, NEW)}
+    stored = {document.document_id: document for document in (OLD, NEW)}
 
     def superseded(ids: Iterable[str]) -> Sequence[Supersession]:
         return [REPLACED] if "lease.md" in ids else []
 
     return InForce(
-        superseded, lambda one: counts, lambda ids: dict.fromkeys(ids, acl), lambda version, name: texts[name]
+        superseded,
+        lambda one: counts,
+        lambda ids: dict.fromkeys(ids, acl),
+        lambda version, name: stored[name],
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
+from citewell.cli.answers import print_answer
 from citewell.core.display import claims_html
 from citewell.core.records import Box, Document, Page
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.mcp import _check
+from citewell.server.mcp_results import citation_result
 
 QUESTION = "When did the bridge open?"
 TOLD = "read by OCR (confidence .93)"
@@ -70,6 +73,46 @@ def test_notebooks_and_tools_say_it(scanned: KnowledgeBase) -> None:
     words = answer.claims[0].citations[0].quote
     checked = _check(scanned, words, words, scanned.document("bridge.md"))
     assert (checked.status, checked.reason.endswith(TOLD)) == ("VERIFIED", True)
+
+
+def test_sides_of_a_conflict_say_it_wherever_they_are_shown(
+    scanned: KnowledgeBase, client: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.md").write_text("# News\n\nThe bridge opened in 1934.\n")
+    scanned.ingest(tmp_path / "other.md")
+    answer = scanned.ask(QUESTION)
+    (conflict,) = answer.conflicts
+    assert [side.boxes[0].confidence for side in conflict.sides] == [0.93, 0.93]
+    assert answer.text.count(TOLD) == 2
+    print_answer(answer)
+    assert f", {TOLD}: “The bridge opened in 1934.”\n" in capsys.readouterr().out
+    assert citation_result(conflict.sides[0]).ocr == TOLD
+    page = client.get(f"/answers/{answer.request_id}").text
+    sides = page[page.index("Sources disagree") :]
+    assert sides[: sides.index("</section>")].count(TOLD) == 2
+    assert scanned.audit.replay(answer.request_id).same
+    assert scanned.log.check().ok
+
+
+def test_nearest_passages_of_a_refusal_say_it_wherever_they_are_shown(
+    scanned: KnowledgeBase, client: TestClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = "Who baked the cake?"
+    answer = scanned.ask(question)
+    assert answer.nearest
+    assert all(place.ocr == TOLD for place in answer.nearest)
+    print_answer(answer)
+    said = capsys.readouterr().out
+    assert said.count(TOLD) == len(answer.nearest)
+    page = client.get(f"/answers/{answer.request_id}").text
+    assert page.count(TOLD) == len(answer.nearest)
+    chat = client.post(
+        "/v1/chat/completions",
+        json={"model": "citewell", "messages": [{"role": "user", "content": question}]},
+    ).json()
+    _, *lines = chat["choices"][0]["message"]["content"].partition("Nearest passages")[2].split("\n")
+    assert lines
+    assert all(TOLD in line for line in lines)
 
 
 def test_text_of_the_file_says_nothing_of_it(kb: KnowledgeBase, client: TestClient) -> None:

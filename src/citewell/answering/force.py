@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from citewell.core.errors import EvidenceError
 from citewell.core.prompts.loading import load_prompt
-from citewell.core.records import Chunk, Citation, Claim, Conflict, Passage, Standing, Supersession
+from citewell.core.records import (
+    Chunk,
+    Citation,
+    Claim,
+    Conflict,
+    Document,
+    Passage,
+    Standing,
+    Supersession,
+)
 from citewell.questions.evidence import Answer, SentenceAnswer
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
@@ -46,16 +56,20 @@ Place = tuple[int, int]
 @dataclass(frozen=True)
 class InForce:
     """``superseded`` returns the supersessions stated about the given documents; ``counts`` whether the
-    operator gives the stating document authority over the other; ``access`` the access lists; ``text`` the
-    text of a (document version, document id)."""
+    operator gives the stating document authority over the other; ``access`` the access lists; ``document``
+    the stored document of a (version, id); it raises EvidenceError."""
 
     superseded: Callable[[Iterable[str]], Sequence[Supersession]]
     counts: Callable[[Supersession], bool]
     access: Callable[[Iterable[str]], Mapping[str, tuple[str, ...] | None]]
-    text: Callable[[str, str], str]
+    document: Callable[[str, str], Document]
 
 
-NOTHING = InForce(lambda ids: (), lambda one: True, lambda ids: {}, lambda version, document_id: "")
+def _none(version: str, document_id: str) -> Document:
+    raise EvidenceError(f"{document_id} is not stored", hint="ingest it")
+
+
+NOTHING = InForce(lambda ids: (), lambda one: True, lambda ids: {}, _none)
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,7 @@ class Force:
     groups: tuple[str, ...] | None = None
     whole: bool = False
     _held: dict[str, tuple[Supersession, ...]] = field(default_factory=dict)
+    _documents: dict[tuple[str, ...], Document] = field(default_factory=dict)
 
     def of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
         """What is not in force in this version on that day, according to documents with authority over it."""
@@ -185,7 +200,25 @@ class Force:
         for conflict in told:
             if not any(_overlap(conflict.sides[0], other.sides[0]) for other in apart):
                 apart.append(conflict)
-        return (*apart, *kept)
+        found = (*apart, *kept)
+        return tuple(msgspec.structs.replace(one, sides=self.located(one.sides)) for one in found)
+
+    def located(self, places: Iterable[Citation]) -> tuple[Citation, ...]:
+        """``places`` with their rectangles, which also say what was read by OCR; without, if the document
+        was erased since."""
+        return tuple(self._located(place) for place in places)
+
+    def _located(self, place: Citation) -> Citation:
+        try:
+            document = self._document(place.document_version, place.document_id)
+        except EvidenceError:
+            return place
+        return msgspec.structs.replace(place, boxes=document.boxes_in(place.start, place.end))
+
+    def _document(self, *of: str) -> Document:
+        if of not in self._documents:
+            self._documents[of] = self.known.document(*of)
+        return self._documents[of]
 
     def _contested(self, shown: Sequence[Citation], dates: Mapping[str, str]) -> list[Conflict]:
         """Shown text that a document without authority over it declares not in force: both sides are
@@ -230,7 +263,7 @@ class Force:
         """The superseding statement; for an edition, its first line."""
         if not one.by:
             return []
-        text = self.known.text(one.by_version, one.by)
+        text = self._document(one.by_version, one.by).text
         end = min(one.source_end, one.source_start + LONGEST, len(text))
         return [
             Citation(
@@ -287,7 +320,8 @@ def _superseded(conflict: Conflict, one: Supersession) -> str:
 def _side(side: Citation, date: str) -> str:
     quote = " ".join(side.quote.split())
     dated = f", {date}" if date else ", no date"
-    return SIDE.fill(quote=quote, document=side.document_id, date=dated).strip()
+    told = f"{dated}, {side.ocr}" if side.ocr else dated
+    return SIDE.fill(quote=quote, document=side.document_id, date=told).strip()
 
 
 def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:

@@ -323,7 +323,7 @@ class Journal:
             conflicts=self.conflicts,
             trace=self.trace(),
             record_hash=record_hash,
-            nearest=nearest_places(self.question, self.force.only_in_force(self.passages))
+            nearest=self.force.located(nearest_places(self.question, self.force.only_in_force(self.passages)))
             if self.decision is Decision.ABSTAIN
             else (),
         )

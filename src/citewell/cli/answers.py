@@ -25,7 +25,7 @@ def print_answer(answer: Answer) -> None:
     if answer.nearest:
         say("nearest passages, not verified to answer:")
         for place in answer.nearest:
-            say(f"    {_where(place)}")
+            say(f"    {_where(place)}{place.ocr and f', {place.ocr}'}")
             for line in textwrap.wrap(" ".join(place.quote.split()), _WIDTH - 8):
                 say(f"        {line}")
     for aspect in answer.missing:
@@ -35,7 +35,8 @@ def print_answer(answer: Answer) -> None:
         say(f"{what} {conflict.about}")
         for number, side in enumerate(conflict.sides):
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
-            say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
+            about = ", ".join(filter(None, (_where(side), dated, side.ocr)))
+            say(f"    {about}: “{side.quote}”")
     report = answer.confidence
     say(f"decision {answer.decision.value} ({readable_name(answer.decision.value).lower()})")
     for reason in report.reasons:

@@ -284,7 +284,7 @@ class Assembly:
             superseded=lambda documents: find_superseded(evidence, documents),
             counts=speaks_for(evidence, self.config.sources.rank),
             access=evidence.access,
-            text=lambda version, document_id: evidence.get(version, document_id).text,
+            document=evidence.get,
         )
 
     @property

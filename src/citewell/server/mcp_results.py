@@ -44,11 +44,13 @@ class SearchResult(BaseModel):
 
 
 class Cited(BaseModel):
-    """The words a claim rests on. ``status`` is of this citation alone."""
+    """The words a claim rests on. ``status`` is of this citation alone; ``ocr`` says if they were read off a
+    picture."""
 
     place: Place
     quote: str = Field(description=DATA)
     status: str
+    ocr: str
 
 
 class Stated(BaseModel):
@@ -179,6 +181,7 @@ def citation_result(citation: Citation) -> Cited:
         ),
         quote=citation.quote,
         status=citation.verdict.status.value if citation.verdict else "",
+        ocr=citation.ocr,
     )
 
 

@@ -61,7 +61,7 @@ def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
         conflicts=record.conflicts,
         trace=parts.traces.get(record.request_id),
         record_hash=parts.log.get(record.request_id).hash,
-        nearest=nearest_places(record.user_query, force.only_in_force(passages))
+        nearest=force.located(nearest_places(record.user_query, force.only_in_force(passages)))
         if decision is Decision.ABSTAIN
         else (),
     )

@@ -93,7 +93,7 @@ class CitedSource(NamedTuple):
 
 class ReadPassage(NamedTuple):
     """A passage as ranked. ``blocks`` is empty if its text is no longer kept; ``nearest`` is, for an
-    abstention, its quote nearest to an answer."""
+    abstention, its place nearest to an answer."""
 
     title: str
     document_id: str
@@ -102,7 +102,7 @@ class ReadPassage(NamedTuple):
     relevance: float | None
     used: bool
     blocks: Sequence[Block]
-    nearest: str
+    nearest: Citation | None
     document: Document | None
 
 
@@ -176,7 +176,7 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
     try:
         answer = kb.answer_of(record)
         known = {_key(passage): passage.chunk for passage in answer.passages}
-        nearest = {one.chunk_id: one.quote for one in answer.nearest}
+        nearest = {one.chunk_id: one for one in answer.nearest}
     except CitewellError:  # it ended in an error, so there is no answer
         known, nearest = {}, {}
     found = []
@@ -200,7 +200,7 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
                 relevance=one.reranker_score,
                 used=one.was_used_in_generation,
                 blocks=shown_blocks,
-                nearest=nearest.get(one.chunk_id, ""),
+                nearest=nearest.get(one.chunk_id),
                 document=document,
             )
         )
