@@ -183,7 +183,7 @@ def _access(about: Mapping[str, Any]) -> tuple[tuple[str, ...], UsageError | Non
     names = ["acl"] if "acl" in about else [name for name in about if ACCESS.fullmatch(str(name))]
     inner = (name for value in about.values() if isinstance(value, dict) for name in value)
     seeming = (name for name in (*about, *inner) if RESTRICTS.fullmatch(str(name)))
-    lists = {name: about[name] for name in names} or dict.fromkeys(seeming)
+    lists: dict[str, Any] = {name: about[name] for name in names} or dict.fromkeys(seeming)
     for name, value in lists.items():
         if not isinstance(value, list | tuple | set) or not value or not all(map(_is_name, value)):
             hint = f"set acl to a list of groups, or remove {name} if everybody may see the document"
