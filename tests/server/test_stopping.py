@@ -78,6 +78,20 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
     assert not begun.is_set()
 
 
+def test_work_whose_caller_was_cancelled_is_not_begun() -> None:
+    work, held, begun = WorkQueue(1, 5), threading.Event(), threading.Event()
+    work.submit(held.wait)
+
+    async def cancelled() -> None:
+        await asyncio.wait_for(work.run(begun.set), 0.1)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(cancelled())
+    held.set()
+    assert work.close()
+    assert not begun.is_set()
+
+
 def test_closing_says_that_something_is_still_running() -> None:
     work, held = WorkQueue(1, 5), threading.Event()
     work.submit(held.wait)

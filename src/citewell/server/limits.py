@@ -131,12 +131,14 @@ class WorkQueue:
         future = self.submit(task, caller)
         result = asyncio.ensure_future(asyncio.wrap_future(future))
         ends = self._clock() + self._max_wait_s
-        while not (await asyncio.wait({result}, timeout=_LOOKED_S))[0]:
-            unwanted = wanted is not None and not await wanted()
-            if (unwanted or self._clock() > ends) and future.cancel():
-                result.cancel()
-                raise Busy(max(1.0, self._took))
-        return await result
+        try:
+            while not (await asyncio.wait({result}, timeout=_LOOKED_S))[0]:
+                unwanted = wanted is not None and not await wanted()
+                if (unwanted or self._clock() > ends) and future.cancel():
+                    raise Busy(max(1.0, self._took))
+            return await result
+        finally:
+            result.cancel()  # where this was cancelled: a waiting task then never starts
 
     def close(self, within: float | None = None) -> bool:
         """Waits at most ``within`` seconds for accepted tasks; False if any is still running. Tasks not
