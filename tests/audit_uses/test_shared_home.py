@@ -149,6 +149,7 @@ def test_a_log_that_is_gone_or_empty_is_not_begun_anew(
 
 
 def test_a_key_made_before_the_first_entry_is_no_past(clean_server: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
     for _ in range(2):
         with open_home(tmp_path / "home", clean_server) as kb:
             assert kb.log.checkpoint()

@@ -188,9 +188,9 @@ def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase,
     quote = document.text[row.start : row.end]
     texts = []
 
-    def heard(line: bytes) -> bytes:
+    def heard(line: str | bytes, **options: Any) -> bytes:
         texts.append(json.loads(line)["sources"][0]["text"])
-        return known(line)
+        return known(line, **options)
 
     known, kb.verify_line = kb.verify_line, heard  # type: ignore[method-assign]
     given = {"claim": "Net sales were 280 in 2019.", "quote": quote, "document_id": "sales.csv"}

@@ -470,7 +470,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Every check runs until it is told to stop; the event is set when one was."""
     stopped = threading.Event()
 
-    def check(*_: Any) -> None:
+    def check(*given: Any) -> None:
         for _ in range(1_500):
             time.sleep(0.01)
             try:
