@@ -20,9 +20,11 @@ PINS := sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$$/\1/p'
 demo: setup
 	$(BIN)/python -m benchmarks.demo
 
+# two processes, each with its own models and servers: more would need a gigabyte more each
+TWICE := --numprocesses 2 --dist loadfile
 test: setup
-	$(BIN)/python -m pytest -m "not slow"
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "not slow" $(TWICE)
+	$(BIN)/python -m pytest -m slow $(TWICE)
 
 lint: setup
 	$(BIN)/ruff check .

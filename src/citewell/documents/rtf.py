@@ -32,7 +32,7 @@ _CHARSETS = (
     "0:cp1252 77:mac_roman 128:cp932 129:cp949 130:johab 134:gbk 136:cp950 161:cp1253 162:cp1254 163:cp1258 "
     "177:cp1255 178:cp1256 186:cp1257 204:cp1251 222:cp874 238:cp1250 255:cp437"
 )
-_CODECS = {int(charset): codec for charset, codec in re.findall(r"(\d+):(\w+)", _CHARSETS)}
+_CODECS = {int(charset): codec for charset, codec in re.findall(r"(\d{1,3}):(\w{1,12})", _CHARSETS)}
 _DEFAULT, _SYMBOLS = 1, 2  # character sets without a codec
 _CODE_PAGES = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
 _CHARACTERS = dict(

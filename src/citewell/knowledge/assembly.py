@@ -124,8 +124,12 @@ class Assembly:
     def log(self) -> Log:
         log: Log
         if database := self._shared("citewell"):
-            refuse_new_schema(self.home, database, self.keys.folder)
-            migrate(database)
+            try:
+                refuse_new_schema(self.home, database, self.keys.folder)
+                migrate(database)
+            except BaseException:
+                database.close()
+                raise
             log = Log(database, self.keys, clock=self.clock)
         else:
             path = self.home / AUDIT_FILE
