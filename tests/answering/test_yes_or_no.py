@@ -13,10 +13,13 @@ WARRANTY = """# Warranty terms for new boats
 
 The hull is covered for five years from delivery, engines for two years. Damage by grounding, racing or hire
 is not covered. Claims must be made in writing within 30 days of noticing the fault.
+"""
+HANDBOOK = """# Staff handbook
 
-# Staff handbook
+## Holidays
 
-Dogs are welcome in the office but not in the spray shop. Overtime is approved by the foreman beforehand.
+Everybody has 27 days of paid leave a year. Up to 5 days may be carried over until 31 March. Leave of more than
+two weeks needs the consent of Marta Quill.
 """
 
 
@@ -25,15 +28,18 @@ Dogs are welcome in the office but not in the spray shop. Overtime is approved b
     ("question", "word", "quote"),
     [
         ("is racing damage covered", "No.", "racing or hire"),
-        ("Are dogs allowed in the office?", "Yes.", "Dogs are welcome"),
+        ("Can I carry over unused leave?", "Yes.", "Up to 5 days"),
     ],
 )
 def test_the_word_comes_first_verified_and_with_its_quote(
     tmp_path: Path, question: str, word: str, quote: str
 ) -> None:
-    (tmp_path / "papers.md").write_text(WARRANTY)
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "warranty.md").write_text(WARRANTY)
+    (papers / "handbook.md").write_text(HANDBOOK)
     with citewell.open(tmp_path / "home") as kb:
-        kb.ingest(tmp_path / "papers.md")
+        kb.ingest(papers)
         answer = kb.ask(question)
         assert kb.log.check().ok
     first = answer.claims[0]

@@ -39,7 +39,7 @@ from citewell.core.records import (
 )
 from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.questions.parsing import MAX_QUESTION
+from citewell.questions.parsing import MAX_QUESTION, yes_or_no
 from citewell.verification.checking import Checker
 from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
@@ -131,6 +131,11 @@ def verify(
     passages = [_passage(document) for document in documents]
     ids = [document.document_id for document in documents]
     draft, labels = _draft(answer, ids, one_claim, citations)
+    drafted = (
+        msgspec.structs.replace(claim, fragment=bool(yes_or_no(claim.text, question or "")))
+        for claim in draft.claims
+    )
+    draft = msgspec.structs.replace(draft, claims=tuple(drafted))
     _bounded(len(draft.claims), documents)
     verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
@@ -143,7 +148,11 @@ def verify(
             return verifier.verify_many(
                 [
                     ClaimEvidence(
-                        claim=claim, evidence=texts, context=question or "", antecedent=drafted.antecedent
+                        claim=claim,
+                        evidence=texts,
+                        context=question or "",
+                        asked=(question or "") if drafted.fragment else "",
+                        antecedent=drafted.antecedent,
                     )
                     for texts in read
                 ]

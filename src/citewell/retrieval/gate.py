@@ -17,6 +17,7 @@ from citewell.core.config import Gate
 from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GateVerdict
 from citewell.core.records import Citation, Likeliest, Passage, Record
 from citewell.core.sentences import sentence_spans
+from citewell.questions.calculator import calculator
 from citewell.questions.evidence import (
     MAX_SENTENCES,
     answer_place,
@@ -111,6 +112,9 @@ def score_answers(
         for answer in choose(wanted, found, check.least, MAX_SENTENCES):
             name = answer.passage.chunk.chunk_id
             answers[name] = max(sure(answer), answers.get(name, 0.0))
+        for cell in calculator().compared(aspect, read):  # no single row of it answers
+            name = cell.passage.chunk.chunk_id
+            answers[name] = max(cell.passage.relevance or 0.0, answers.get(name, 0.0))
     return tuple(
         msgspec.structs.replace(
             passage,
