@@ -18,8 +18,8 @@ HANDBOOK = """# Staff handbook
 
 ## Holidays
 
-Everybody has 27 days of paid leave a year. Up to 5 days may be carried over until 31 March. Leave of more than
-two weeks needs the consent of Marta Quill.
+Everybody has 27 days of paid leave a year. Up to 5 days may be carried over until 31 March. Leave of more
+than two weeks needs the consent of Marta Quill.
 """
 
 
