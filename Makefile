@@ -24,7 +24,7 @@ demo: setup
 TWICE := --numprocesses 2 --dist loadfile
 test: setup
 	$(BIN)/python -m pytest -m "not slow" $(TWICE)
-	$(BIN)/python -m pytest -m slow $(TWICE)
+	$(BIN)/python -m pytest -m slow  # load tests need the machine for themselves
 
 lint: setup
 	$(BIN)/ruff check .
