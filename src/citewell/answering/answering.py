@@ -209,29 +209,31 @@ class Answering(Parts):
 
     def _answering(self, aspects: Sequence[str], checked: Checked, journal: Journal) -> Checked:
         """Marks the aspects that nothing shown answers as missing: a verified quote is not an answer. A
-        computed result answers the question by construction; a claim that carries the check's own probability
-        was read in its passage or row, and is not read again."""
+        computed result answers the question by construction; what the writer found by this same check was
+        read in its passage or row, and is not read again."""
+        check = self.answer_check
         shown = [claim for claim in checked.claims if claim.shown]
-        if self.answer_check is None or not shown:
-            return checked
-        read = {claim.aspect for claim in shown if (claim.answers or 0.0) >= self.answer_check.least}
-        written = [aspect for aspect in aspects if aspect not in checked.missing]
-        open_ = [aspect for aspect in written if aspect not in read]
         worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
-        if not open_ or worked_out:
+        written = [aspect for aspect in aspects if aspect not in checked.missing]
+        if check is None or not shown or not written or worked_out:
             return checked
+        found: dict[str, float] = {}
+        if journal.draft is not None and check.maker.name in journal.draft.maker.name.split(" + "):
+            for claim in shown:
+                found[claim.aspect] = max(claim.answers or 0.0, found.get(claim.aspect, 0.0))
+        open_ = [aspect for aspect in written if found.get(aspect, 0.0) < check.least]
         with journal.stage("answer check") as notes:
-            lines = _framed(checked, journal)
-            said = iter(self.answer_check.answers([(line, aspect) for aspect in open_ for line in lines]))
-            found = [max((next(said) for _ in lines), default=0.0) for _ in open_]
-            notes += [f"{aspect}: answered {p:.2f}" for aspect, p in zip(open_, found, strict=True)]
-            beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < self.answer_check.border]
+            lines = _framed(checked, journal) if open_ else []
+            said = iter(check.answers([(line, aspect) for aspect in open_ for line in lines]))
+            read = {aspect: max((next(said) for _ in lines), default=0.0) for aspect in open_}
+            notes += [f"{aspect}: answered {(found | read)[aspect]:.2f}" for aspect in written]
+            beside = [aspect for aspect, p in read.items() if p < check.border]
         if not beside or checked.coverage.value is None:
             return checked
         coverage = msgspec.structs.replace(
             checked.coverage,
             value=checked.coverage.value * (len(written) - len(beside)) / len(written),
-            maker=self.answer_check.maker.name,
+            maker=check.maker.name,
         )
         missing = tuple(aspect for aspect in aspects if aspect in checked.missing or aspect in beside)
         return msgspec.structs.replace(checked, coverage=coverage, missing=missing)
