@@ -77,12 +77,18 @@ class CitewellCallback(BaseCallbackHandler):
         self._runs: dict[UUID | None, _Run] = {}
 
     def on_chain_start(
-        self, _: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         self._runs[run_id] = self._runs.get(parent_run_id) or _Run(run_id, inputs, [])
 
     def on_tool_start(
-        self, _: Any, __: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **___: Any
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
     ) -> None:
         if run := self._runs.get(parent_run_id):
             self._runs[run_id] = run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ class CitewellGuardrail(CustomGuardrail):
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: Json
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Text passes at once, unless answers may be withheld; the end waits for the record. Only streams of
         chat completions can be read: raises UsageError for another that would have to be withheld."""
         seen: list[Json] = []
