@@ -16,7 +16,7 @@ import pytest
 
 from citewell.core.config import Chunking, Documents
 from citewell.core.errors import AbandonedError, UsageError
-from citewell.documents import ingesting
+from citewell.documents import ingesting, ocr
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import walk
 from citewell.documents.index import BM25, LanceIndex
@@ -310,13 +310,14 @@ def test_a_file_over_the_bound_is_not_even_hashed(home: Home, folder: Path) -> N
 def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_named_is_not(
     home: Home, folder: Path
 ) -> None:
+    picture = "cannot be opened" if ocr.installed() else "citewell[ocr] would read"
     (folder / "plum.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(90))
     (folder / "yields.json").write_text('{"plums": [3, 4], "pears": {"2021": 7}}')
     (folder / "text.pdf").write_text("A text that was given a wrong name.")
     report = home.ingest(folder)
     skipped = {outcome.document_id: outcome.message for outcome in report.skipped}
     assert skipped == {
-        "papers/plum.png": "it is a PNG image that citewell[ocr] would read",
+        "papers/plum.png": f"it is a PNG image that {picture}",
         "papers/yields.json": "it is a data file",
     }
     assert [outcome.document_id for outcome in report.failed] == ["papers/text.pdf"]
