@@ -45,7 +45,12 @@ LEAST = 0.35
 """The least probability that counts as an answer. Chosen on the table "at" of the fifth round (390 questions
 in homes of twelve papers): .548 right, .096 something else and .881 of the others declined; at .55 .452, .036
 and .936; at .2 .609, .135 and .706."""
-NOTHING = {"border": 0.5, "least": LEAST, "line": dict.fromkeys(("intercept", *NAMES), 0.0)}
+NOTHING = {
+    "border": 0.5,
+    "least": LEAST,
+    "line": dict.fromkeys(("intercept", *NAMES), 0.0),
+    "says": {"border": 1.0},
+}
 """The calibration of a check that is asked only for its own probability."""
 
 

@@ -117,7 +117,7 @@ class OnnxAnswerCheck:
         self.border: float = calibration["border"]
         self.least: float = calibration["least"]
         self._line: Mapping[str, float] = calibration["line"]
-        self._says: float = calibration.get("says", {}).get("border", 1.0)
+        self._says: float = calibration["says"]["border"]
         self._judge = judge
         self._session = judge.session
         self._max_tokens = judge.max_tokens
