@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 import pytest
 
-from citewell.core.ports import GenerationRequest
 from citewell.core.records import Draft, Kind, Passage, Proof, Status, TableExtent
-from citewell.generation import ExtractiveGenerator
-from citewell.models.onnx.reading import OnnxReader
-from citewell.questions.aspects import split_aspects
 from citewell.verification.checking.citations import ResolvedCitation
 from citewell.verification.checking.judging import check_arithmetic
 
@@ -22,18 +16,6 @@ PLANS = [
     ("Team", ["29", "50", "phone"]),
     ("Max", ["49", "500", "on site"]),
 ]
-Ask = Callable[..., Draft]
-
-
-@pytest.fixture(scope="module")
-def ask() -> Ask:
-    writer = ExtractiveGenerator(OnnxReader())
-
-    def asked(question: str, *passages: Passage) -> Draft:
-        request = GenerationRequest(question=question, aspects=split_aspects(question), passages=passages)
-        return writer.generate(request)
-
-    return asked
 
 
 def plans(pages, rows=PLANS, heads=HEADS, **more) -> Passage:

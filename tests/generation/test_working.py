@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from citewell.core.ports import GenerationRequest
 from citewell.core.records import Draft, Passage
-from citewell.generation import ExtractiveGenerator
-from citewell.models.onnx.reading import OnnxReader
-from citewell.questions.aspects import split_aspects
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
-Ask = Callable[..., Draft]
-
-
-@pytest.fixture(scope="module")
-def ask() -> Ask:
-    writer = ExtractiveGenerator(OnnxReader())
-
-    def asked(question: str, *passages: Passage) -> Draft:
-        request = GenerationRequest(question=question, aspects=split_aspects(question), passages=passages)
-        return writer.generate(request)
-
-    return asked
 
 
 def results(draft: Draft) -> list[str]:

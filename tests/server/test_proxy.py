@@ -303,6 +303,13 @@ def test_a_stream_of_chat_completions_is_the_same_text_and_its_end_waits_for_the
         assert trace.failure_reason == "hallucination_detected"
 
 
+def _until_sealed(kb: KnowledgeBase) -> None:
+    """Waits at most ten seconds for the first answer in the log."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and not any(one.kind == "answer" for one in kb.parts.log.entries()):
+        time.sleep(0.05)
+
+
 def _newest(kb: KnowledgeBase) -> str:
     entries = list(kb.parts.log.entries())
     return str(kb.parts.log.body(entries[-1])["request_id"])
@@ -499,7 +506,7 @@ def test_a_check_whose_client_has_gone_ends_and_is_sealed(
         with pytest.raises((openai.APITimeoutError, httpx2.TimeoutException, httpx.TimeoutException)):
             list(ask_chat(address, stream=stream, timeout=1))
         assert endless.wait(3)
-        time.sleep(1)
+        _until_sealed(kb)
         (record,) = kb.audit.query(AuditQuery()).records
     assert (record.failure_reason, record.shown_response) == ("unchecked", TRUE)
 
@@ -626,12 +633,7 @@ def test_what_a_client_heard_before_it_left_is_sealed(home: Path, upstream: Upst
         stream = ask_chat(address, stream=True)
         next(stream), next(stream)
         stream.close()
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            entries = [entry for entry in kb.parts.log.entries() if entry.kind == "answer"]
-            if entries:
-                break
-            time.sleep(0.05)
+        _until_sealed(kb)
         record = kb.audit.record(_newest(kb))
         assert TRUE.startswith(record.shown_response)
         assert any("client disconnected" in note for note in record.notes)
