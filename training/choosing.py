@@ -11,6 +11,7 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -22,12 +23,22 @@ from training.examples import Passage
 from training.examples import passages as written_passages
 from training.general import general_items
 from training.heldout import examples
-from training.judge import SEED, Group, Judge, Question, batches, collated, encoded, load_tokenizer
+from training.judge import (
+    SEED,
+    Group,
+    Judge,
+    Question,
+    batches,
+    collated,
+    encoded,
+    load_tokenizer,
+    role_groups,
+)
 from training.judge_weights import shipped
 from training.linked import answering, says_so
 from training.passages import part_of
 
-PASSAGES, PUBLIC, GENERAL, TOKENS = 150, 30, 400, 4096
+PASSAGES, PUBLIC, GENERAL, ROLES, TOKENS = 150, 30, 400, 60, 4096
 NATURAL = {"nli/mnli.dev": "mnli", "nli/ling_in_loop.train": "mnli", "nli/fever_rte.dev": "fever"}
 WHOLE = 1_400
 
@@ -41,6 +52,8 @@ def rows() -> Iterator[tuple[str, Group]]:
     older = [passage for passage in chosen if passage not in recent]
     for passage in (*older[:PASSAGES], *recent[:PASSAGES]):
         yield from _of_passage(passage, rng)
+    for group in role_groups(SEED, "choose", ROLES):
+        yield "roles", replace(group, labels=tuple(min(label, 1) for label in group.labels))
     for example in examples(SEED):
         if len(example.premise) <= WHOLE:
             label = 0 if example.supported else 1

@@ -55,6 +55,7 @@ from training.reading_pairs import Question as AskedRow
 from training.reading_pairs import held_out
 from training.reading_pairs import questions as asked
 from training.reading_tables import finance
+from training.roles import made as roles_made
 from training.sources import load_for_training, sources
 from training.statements import statement, yes_no_statement
 from training.written import judged, written_sets
@@ -130,20 +131,21 @@ NATURAL = {
 STEP_TOKENS = 2048
 """Tokens of a batch in a further round."""
 SHOWN = {
-    "further": {"older": 0.4, "answering": 0.5, "public": 0.2, "general": 0.05, "unseen": 0.4},
-    "recent": {"older": 0.04, "answering": 0.18, "public": 0.025, "general": 0.005, "unseen": 0.05},
-    "last": {"older": 0.04, "answering": 0.18, "public": 0.025, "general": 0.005, "unseen": 0.05},
+    "recent": {"older": 0.05, "answering": 0.16, "public": 0.025, "general": 0.01, "unseen": 0.04},
+    "last": {"older": 0.05, "answering": 0.16, "public": 0.025, "general": 0.01, "unseen": 0.04},
 }
 """Shares that the stages of a further round show: of the written passages before those about what the judge
 got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
-questions. Of what was written about what the judge got wrong, "recent" and "last" show a half each."""
+questions. Of what was written about what the judge got wrong, each shows a half."""
 FURTHER = {
-    "further": Schedule(450, 4e-5, warmup=40, floor=1.0),
-    "recent": Schedule(460, 4e-5, warmup=20, floor=1.0),
-    "last": Schedule(540, 4e-5, warmup=20),
+    "recent": Schedule(560, 4e-5, warmup=20, floor=1.0),
+    "last": Schedule(600, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
+ROLES, ROLES_FILES = 2_200, ("w50-party", "w60-who")
+"""Texts with exchanged sides that a stage of a further round shows, and the files of passages about nothing
+else, which each stage shows whole."""
 SENTENCES, FRAMED, STRANGE = 3, 0.6, 60
 """Sentences of a passage that are shown alone, the share of them under the passage's title, as at run time,
 and the passages among whose questions the two most like such a sentence are sought."""
@@ -442,6 +444,15 @@ def yes_no_groups(seed: int) -> list[Group]:
     ]
 
 
+def role_groups(seed: int, part: str = "train", texts: int = ROLES) -> list[Group]:
+    """Short texts with claims half of which exchange the two sides of a relation."""
+    labels = {True: LABELS.index("entailment"), False: LABELS.index("not_entailment")}
+    return [
+        Group(text, tuple(c for c, _ in told), tuple(labels[holds] for _, holds in told), "roles")
+        for text, told in roles_made(part, random.Random(f"roles/{seed}"), texts)
+    ]
+
+
 def _alike(
     text: str, passage: WrittenPassage, others: Sequence[WrittenPassage], rng: random.Random
 ) -> list[str]:
@@ -708,7 +719,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
     for passage in written_passages():
         wrong = int(passage.file[1:].split("-")[0]) >= WRONG_FROM
         half = ("recent", "last")[hashlib.sha256(passage.text.encode()).digest()[1] % 2]
-        if stage == half if wrong else rng.random() < shares["older"]:
+        if passage.file in ROLES_FILES or (stage == half if wrong else rng.random() < shares["older"]):
             shown.add(passage.text)
     told = written_groups(seed)
     groups = [g for g in told if g.family in shown]
@@ -720,6 +731,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
     ):
         groups += [g for g in others if rng.random() < shares[kind]]
     groups += yes_no_groups(seed) if stage == "last" else []
+    groups += role_groups(seed)
     rng.shuffle(groups)
     return groups
 
@@ -735,7 +747,7 @@ def main(names: list[str]) -> None:
             if before
             else shipped()
         )
-        groups = further_groups(stage, SEED + 8 + number)
+        groups = further_groups(stage, SEED + 12 + number)
         train(stage, [groups], FURTHER[stage], begins, STILL, STEP_TOKENS)
         return
     if names:
