@@ -7,6 +7,7 @@ configuration are not used. Errors have Google's shape, because its clients show
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from itertools import accumulate
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -126,6 +127,7 @@ async def check_grounding(
 
 def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckGroundingResponse:
     spec, text = asked.grounding_spec or GroundingSpec(), asked.answer_candidate
+    in_bytes = [0, *accumulate(len(letter.encode()) for letter in text)]
     chunks: dict[tuple[str, int, int], tuple[int, FactChunk]] = {}
     made = []
     for claim in claims:
@@ -139,8 +141,8 @@ def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckG
         score = claim.verdict.support if spec.enable_claim_level_score else None
         made.append(
             GroundingClaim(
-                start_pos=len(text[: claim.answer_start].encode()),
-                end_pos=len(text[: claim.answer_end].encode()),
+                start_pos=in_bytes[claim.answer_start],
+                end_pos=in_bytes[claim.answer_end],
                 claim_text=text[claim.answer_start : claim.answer_end],
                 citation_indices=sorted(indices),
                 score=msgspec.UNSET if score is None else score,
