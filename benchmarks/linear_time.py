@@ -76,6 +76,9 @@ def _read(data: bytes, suffix: str) -> object:
 DOORS: dict[str, Callable[[str], object]] = {
     "verify: the answer": lambda text: _verified(text, _FACT),
     "verify: a source": lambda text: _verified(f"{_FACT} [1]", text),
+    "verify: one claim": lambda text: verify(
+        text, [_FACT], one_claim=True, entailer=_ENTAILER, embedder=_EMBEDDER
+    ),
     "claims of an answer": parse_answer,
     "markers": read_markers,
     "sentences": sentence_spans.__wrapped__,  # bypasses its cache

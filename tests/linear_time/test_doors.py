@@ -7,12 +7,14 @@ import gc
 import signal
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 from benchmarks.hostile_shapes import shapes
 from benchmarks.linear_time import DOORS
 
 from citewell.core.errors import CitewellError
+from citewell.core.stretches import blanked
 
 GROWTH = 8  # four times the text: linear work grows by 4, quadratic by 16
 SIZES = {
@@ -30,6 +32,11 @@ SIZES = {
 """Characters of the smaller text, 20,000 unless listed: these take milliseconds per kilobyte."""
 NOTICED = 0.5  # seconds for the longer text: less goes unnoticed, and is too short to time on a busy machine
 PATIENCE = 6.0
+
+
+class Stretch(NamedTuple):
+    start: int
+    end: int
 
 
 def seconds(door: Callable[[str], object], text: str) -> float:
@@ -85,3 +92,11 @@ def test_a_door_that_compares_everything_with_everything_is_found() -> None:
         return sum(one == other for one in text for other in text) if text.isdigit() else 0
 
     assert slow(squares, 1_500, 6_000)
+
+
+def test_blanking_a_hundred_thousand_numbers_copies_the_text_once() -> None:
+    text = "1 " * 100_000
+    numbers = [Stretch(2 * place, 2 * place + 1) for place in range(100_000)]
+    started = time.process_time()
+    assert blanked(text, numbers).strip() == ""
+    assert time.process_time() - started < 0.5

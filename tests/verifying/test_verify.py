@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from citewell.answering.verifying import VerifyReport, verify, verify_json_line
-from citewell.core.errors import UsageError
+from citewell.core.errors import AbandonedError, UsageError
+from citewell.core.metering import Meter, metered
 from citewell.core.records import Claim, Entailment, Failure, Kind, Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
@@ -528,3 +530,11 @@ def test_more_than_can_be_checked_at_once_is_refused_before_the_work(
 def test_an_id_with_unseen_characters_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"cannot be used: character \d+ is U"):
         check("Nike grew.", {"id": name, "text": "Nike grew."})
+
+
+def test_a_check_against_one_long_source_ends_soon_after_nobody_waits_for_it() -> None:
+    began = time.process_time()
+    gone = Meter(lambda: "nobody waits" if time.process_time() - began > 0.5 else "")
+    with metered(gone), pytest.raises(AbandonedError):
+        verify("It was 5 million. [1]", ["1 " * 150_000], entailer=FakeEntailer(), embedder=HashEmbedder())
+    assert time.process_time() - began < 3

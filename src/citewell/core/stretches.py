@@ -36,9 +36,11 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
 
 def blanked(text: str, found: Iterable[HasSpan]) -> str:
     """``text`` with each of ``found``, which do not overlap, replaced by a space."""
-    for one in sorted(found, key=lambda one: -one.start):
-        text = f"{text[: one.start]} {text[one.end :]}"
-    return text
+    kept, end = [], 0
+    for one in sorted(found, key=lambda one: one.start):
+        kept.append(text[end : one.start])
+        end = one.end
+    return " ".join([*kept, text[end:]])
 
 
 class Places:
