@@ -121,6 +121,37 @@ def _boundaries(count: int) -> bytes:
     return _MAIL + b"".join(opened) + b"\n" * (200 * count)
 
 
+def _pdf(*pages: bytes) -> bytes:
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(len(pages)))
+    made = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%b] /Count %d >>" % (kids, len(pages)),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, content in enumerate(pages):
+        made.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 14400 14400] /Contents %d 0 R "
+            b"/Resources << /Font << /F 3 0 R >> >> >>" % (5 + 2 * number)
+        )
+        made.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(content), content))
+    out, places = bytearray(b"%PDF-1.7\n"), []
+    for number, one in enumerate(made, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(made) + 1, len(out))
+    return bytes(out) + b"xref\n0 %d\n0000000000 65535 f \n%b%b" % (len(made) + 1, table, end)
+
+
+def _drawn(word: bytes, count: int, columns: int) -> bytes:
+    """A page of words in columns."""
+    placed = (
+        b"1 0 0 1 %d %d Tm (%b) Tj" % (20 + n % columns * 280, 14_300 - n // columns * 10, word)
+        for n in range(count)
+    )
+    return b"BT /F 8 Tf %b ET" % b" ".join(placed)
+
+
 _ODT_NOTES = _nested("<text:note><text:note-body><text:p>a", "b", "</text:p></text:note-body></text:note>")
 _ODT_TABLES = _nested(
     "<table:table><table:table-row><table:table-cell><text:p>b</text:p></table:table-cell><table:table-cell>",
@@ -181,6 +212,9 @@ FILES: dict[str, Shape] = {
         ),
         300,
     ),
+    "PDF: words on a page": Shape("pdf", lambda n: _pdf(_drawn(b"word", n, 20)), 1_500),
+    "PDF: numbers in a column": Shape("pdf", lambda n: _pdf(_drawn(b"1,234", n, 1)), 350, 1_400),
+    "PDF: pages": Shape("pdf", lambda n: _pdf(*(_drawn(b"w%d" % page, 9, 5) for page in range(n))), 40),
     "EPUB: pages": Shape("epub", _book, 100),
     "HTML: empty cells": Shape("html", lambda n: b"<table>" + (b"<tr><td>a" + b"<td>" * n) * 2, 8_000),
     "HTML: wide cells": Shape(
