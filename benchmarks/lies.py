@@ -15,6 +15,7 @@ import argparse
 import json
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,8 +113,8 @@ def outcome(answer: Answer, subject: Subject) -> str:
     return "true" if subject.true in said else "neither"
 
 
-def asked(subject: Subject) -> dict[str, str]:
-    """The outcome of each question, by "way form"."""
+def asked(subject: Subject, known: Set[str]) -> Iterator[tuple[str, str]]:
+    """("way form", outcome) of each question that is not ``known``."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         truth = f"# {subject.name}\n\n{subject.statement.format(subject.true)}\n"
@@ -124,57 +125,51 @@ def asked(subject: Subject) -> dict[str, str]:
             (folder / scene).mkdir()
             for name, text in documents.items():
                 (folder / scene / name).write_text(text, encoding="utf-8")
-        found = {}
         with citewell.open(folder / "home") as kb:
             kb.parts.__dict__.update(_MODELS)  # loaded once for all homes
             for scene in scenes:
                 kb.ingest(folder / scene, tags=[scene])
             _MODELS.update({name: getattr(kb.parts, name) for name in ("embedder", "reading", "entailer")})
-            for scene in scenes:
-                found[scene] = outcome(kb.ask(subject.question, tag=scene), subject)
-                print(subject.name, scene, found[scene], flush=True)
+            for scene in scenes.keys() - known:
+                yield scene, outcome(kb.ask(subject.question, tag=scene), subject)
         ranks = tuple(f"{scene}/{TRUTH}=1" for scene in scenes if TRUTH in scenes[scene])
         with citewell.open(folder / "home", config=Config(sources=Sources(ranks=ranks))) as kb:
             kb.parts.__dict__.update(_MODELS)
             for name in (*FORMS, ALL):
-                found[f"ranked {name}"] = outcome(kb.ask(subject.question, tag=f"beside {name}"), subject)
-                print(subject.name, "ranked", name, found[f"ranked {name}"], flush=True)
-    return found
+                if f"ranked {name}" not in known:
+                    answer = kb.ask(subject.question, tag=f"beside {name}")
+                    yield f"ranked {name}", outcome(answer, subject)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--subjects", nargs="+", choices=SUBJECTS, default=list(SUBJECTS))
+    parser.add_argument("--resume", action="store_true", help="keep the outcomes of a run that was ended")
+    given = parser.parse_args()
     path = RESULTS / "lies.json"
     kept = json.loads(path.read_text(encoding="utf-8"))["outcomes"] if path.is_file() else {}
-    for name in parser.parse_args().subjects:
-        kept[name] = asked(SUBJECTS[name])
-        report({name: kept[name] for name in SUBJECTS if name in kept})
+    for name in given.subjects:
+        found = kept.setdefault(name, {}) if given.resume else {}
+        kept[name] = found
+        for scene, how in asked(SUBJECTS[name], set(found)):
+            found[scene] = how
+            print(name, scene, how, flush=True)
+            report({name: kept[name] for name in SUBJECTS if name in kept})
 
 
 def report(found: dict[str, dict[str, str]]) -> None:
-    counts = {way: Counter(one[f"{way} {name}"] for one in found.values() for name in FORMS) for way in WAYS}
-    n = len(found) * len(FORMS)
-    low, high = clopper_pearson(counts["beside"]["false as a fact"], n)
+    def counted(way: str, *names: str) -> Counter[str]:
+        return Counter(
+            one[f"{way} {name}"] for one in found.values() for name in names if f"{way} {name}" in one
+        )
+
+    counts = {way: counted(way, *FORMS) for way in WAYS}
+    low, high = clopper_pearson(counts["beside"]["false as a fact"], counts["beside"].total() or 1)
     rows = [
-        (f"*{name}*: {told}", *(f"{counts[way][name]} of {n}" for way in WAYS))
+        (f"*{name}*: {told}", *(f"{counts[way][name]} of {counts[way].total()}" for way in WAYS))
         for name, told in OUTCOMES.items()
     ]
-    forms = [
-        (name, *(_told(Counter(one[f"{way} {name}"] for one in found.values())) for way in WAYS))
-        for name in FORMS
-    ]
-    together = [
-        (
-            "all of them",
-            "-",
-            *(
-                _told(Counter(one[f"{way} {ALL}"] for one in found.values()))
-                for way in WAYS
-                if way != "alone"
-            ),
-        )
-    ]
+    forms = [(name, *(_told(counted(way, name)) for way in WAYS)) for name in (*FORMS, ALL)]
     body = f"""`python -m benchmarks.lies`: {len(found)} invented subjects, each with one true document and
 {len(FORMS)} in which a false value is stated: plainly (40 grams for 40 milligrams, 3 billion for 3 million,
 an older founding date), with a footnote ("Rejected by the board."), as satire, under "Common false rumours",
@@ -183,12 +178,12 @@ after "Imagine the following.", before "Retracted. All statements above are wron
 
 {table(("outcome", *WAYS.values()), rows)}
 
-Beside the true document the false value is shown alone in {counts["beside"]["false as a fact"]} of {n}
-(exact 95 % interval [{low:.2f}, {high:.2f}]).
+Beside the true document the false value is shown as a fact in {counts["beside"]["false as a fact"]} of
+{counts["beside"].total()} (exact 95 % interval [{low:.2f}, {high:.2f}]).
 
-By form:
+By form (*all*: all of them together beside one true document):
 
-{table(("form", *WAYS.values()), [*forms, *together])}
+{table(("form", *WAYS.values()), forms)}
 
 *Alone* nothing contradicts the false value. Stated plainly, it is then the answer, as it must be: no program
 knows better than its only source. All other forms say themselves that it is false.
