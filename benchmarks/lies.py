@@ -130,7 +130,7 @@ def asked(subject: Subject, known: Set[str]) -> Iterator[tuple[str, str]]:
             for scene in scenes:
                 kb.ingest(folder / scene, tags=[scene])
             _MODELS.update({name: getattr(kb.parts, name) for name in ("embedder", "reading", "entailer")})
-            for scene in scenes.keys() - known:
+            for scene in [one for one in scenes if one not in known]:
                 yield scene, outcome(kb.ask(subject.question, tag=scene), subject)
         ranks = tuple(f"{scene}/{TRUTH}=1" for scene in scenes if TRUTH in scenes[scene])
         with citewell.open(folder / "home", config=Config(sources=Sources(ranks=ranks))) as kb:
