@@ -676,3 +676,17 @@ def test_a_path_cannot_leave_the_api(home: Path, upstream: Upstream) -> None:
 def test_settings_that_cannot_work_are_refused(settings: Proxy, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         proxying.validate_proxy(settings)
+
+
+def test_many_small_events_in_one_piece_are_cut_in_linear_time() -> None:
+    async def given() -> AsyncIterator[bytes]:
+        yield b"data: 1\n\n" * 200_000 + b"data: 2\r\n"
+        yield b"\r\ndata: 3\n\n"
+
+    async def cut() -> list[bytes]:
+        return [event async for event in proxying._events(given())]
+
+    began = time.process_time()
+    events = asyncio.run(cut())
+    assert time.process_time() - began < 1
+    assert events[-3:] == [b"data: 1\n\n", b"data: 2\r\n\r\n", b"data: 3\n\n"]
