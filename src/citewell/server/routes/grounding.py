@@ -7,7 +7,6 @@ configuration are not used. Errors have Google's shape, because its clients show
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from itertools import accumulate
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from citewell.core.access import Caller
 from citewell.core.errors import CitewellError
 from citewell.core.records import Claim, Status
+from citewell.core.stretches import bytes_before
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.limits import Busy
@@ -127,7 +127,7 @@ async def check_grounding(
 
 def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckGroundingResponse:
     spec, text = asked.grounding_spec or GroundingSpec(), asked.answer_candidate
-    in_bytes = [0, *accumulate(len(letter.encode()) for letter in text)]
+    before = bytes_before(text)
     chunks: dict[tuple[str, int, int], tuple[int, FactChunk]] = {}
     made = []
     for claim in claims:
@@ -141,8 +141,8 @@ def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckG
         score = claim.verdict.support if spec.enable_claim_level_score else None
         made.append(
             GroundingClaim(
-                start_pos=in_bytes[claim.answer_start],
-                end_pos=in_bytes[claim.answer_end],
+                start_pos=before[claim.answer_start],
+                end_pos=before[claim.answer_end],
                 claim_text=text[claim.answer_start : claim.answer_end],
                 citation_indices=sorted(indices),
                 score=msgspec.UNSET if score is None else score,
