@@ -105,8 +105,10 @@ def outcome(answer: Answer, subject: Subject) -> str:
     ]
     sides = [side.quote for conflict in answer.conflicts for side in conflict.sides]
     said, seen = " ".join(verified), " ".join((*verified, *sides))
+    if answer.decision is Decision.ANSWER and subject.true in said and subject.false not in said:
+        return "true"  # a lower-ranked side of a disagreement is recorded with the answer
     if subject.false in seen and subject.true in seen:
-        return "both" if answer.decision is not Decision.ANSWER or subject.true in said else "false as a fact"
+        return "false as a fact" if answer.decision is Decision.ANSWER else "both"
     if subject.false in said:
         told = any(word in answer.text.lower() for word in SAYS)
         return "told" if told else "false as a fact"
