@@ -13,7 +13,7 @@ from pathlib import Path
 
 PLAIN = (
     "verification", "judge", "rules", "structure", "overstated", "plain_statements", "batteries",
-    "superseded", "parts",
+    "superseded", "lies", "parts",
     "linear_time",
     "model_speed", "ranker", "reader", "poison", "pdf_reading", "pdf_writers",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",

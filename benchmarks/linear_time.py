@@ -1,24 +1,31 @@
-"""Running time of every entry point ("door") on hostile texts: ``python -m benchmarks.linear_time``.
+"""Running time of every entry point ("door") on hostile texts and files.
 
-In: the shapes of :mod:`benchmarks.hostile_shapes`, at 10, 20, 40 and 80 kB. Out: the CPU-seconds each door
-takes for each shape, as docs/measurements/linear_time.{md,json}. No model is involved: the entailer compares
-words, so that only the exact code around it is measured. ``tests/linear_time`` guards the growth.
+    python -m benchmarks.linear_time [--doors NAME ...] [--large] [--files]
+
+In: the shapes of :mod:`benchmarks.hostile_shapes`, at 10, 20, 40 and 80 kB, with ``--large`` at 250 kB and
+1 MB, and with ``--files`` the files of :mod:`benchmarks.hostile_files`. Out: the CPU-seconds each takes, as
+docs/measurements/linear_time.{md,json}; what is not run keeps its results. No model is involved: the entailer
+compares words, so that only the exact code around it is measured. ``tests/linear_time`` guards the growth.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import csv
 import gc
 import io
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import docx
 import openpyxl
 
+from benchmarks.hostile_files import FILES
 from benchmarks.hostile_shapes import PIECES, shapes
-from benchmarks.reporting import table, write
+from benchmarks.reporting import RESULTS, table, write
 from citewell.answering.verifying import caller_passages, verify
 from citewell.core.config import Chunking
 from citewell.core.errors import CitewellError
@@ -34,6 +41,9 @@ from citewell.verification.claims import parse_answer
 from citewell.verification.claims.markers import read_markers
 
 SIZES = (10_000, 20_000, 40_000, 80_000)
+LARGE = (250_000, 1_000_000)
+GROWN = (1, 4)
+"""A file of so many times its elements."""
 _FACT = "Sales rose to 5 million in 2020."
 _ENTAILER, _EMBEDDER = FakeEntailer(), HashEmbedder()
 
@@ -76,6 +86,9 @@ def _read(data: bytes, suffix: str) -> object:
 DOORS: dict[str, Callable[[str], object]] = {
     "verify: the answer": lambda text: _verified(text, _FACT),
     "verify: a source": lambda text: _verified(f"{_FACT} [1]", text),
+    "verify: one claim": lambda text: verify(
+        text, [_FACT], one_claim=True, entailer=_ENTAILER, embedder=_EMBEDDER
+    ),
     "claims of an answer": parse_answer,
     "markers": read_markers,
     "sentences": sentence_spans.__wrapped__,  # bypasses its cache
@@ -95,7 +108,7 @@ DOORS: dict[str, Callable[[str], object]] = {
 }
 
 
-def seconds(door: Callable[[str], object], text: str) -> float:
+def seconds(door: Callable[[Any], object], text: str | bytes) -> float:
     gc.collect()
     gc.disable()  # garbage left by earlier runs must not count
     started = time.process_time()
@@ -107,51 +120,94 @@ def seconds(door: Callable[[str], object], text: str) -> float:
 
 
 def main() -> None:
-    texts = {size: shapes(size) for size in SIZES}
-    measured: dict[str, dict[str, list[float]]] = {}
-    for name, door in DOORS.items():
-        door(_FACT)  # one-time loading must not count
-        measured[name] = {shape: [seconds(door, texts[size][shape]) for size in SIZES] for shape in PIECES}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--doors", nargs="+", choices=DOORS, default=[])
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--files", action="store_true")
+    given = parser.parse_args()
+    path = RESULTS / "linear_time.json"
+    read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    kept: Kept = {key: read.get(key, {}) for key in ("cpu_seconds", "large", "files")}
+    if given.files:
+        kept["files"] = {
+            name: [seconds(lambda data, to=shape.suffix: _read(data, to), made) for made in _grown(name)]
+            for name, shape in FILES.items()
+        }
+        report(kept)
+    key, sizes = ("large", LARGE) if given.large else ("cpu_seconds", SIZES)
+    for name in given.doors or ([] if given.files else DOORS):
+        DOORS[name](_FACT)  # one-time loading must not count
+        texts = {size: shapes(size) for size in sizes}
+        kept[key][name] = {
+            shape: [seconds(DOORS[name], texts[size][shape]) for size in sizes] for shape in PIECES
+        }
         print(name, flush=True)
-    heads = [f"{size // 1000} kB" for size in SIZES]
-    slowest = {
-        name: max(by_shape, key=lambda shape: by_shape[shape][-1]) for name, by_shape in measured.items()
-    }
-    doors = table(
-        ["door", "slowest shape", *heads, "80 kB / 20 kB"],
-        [
-            [name, shape, *_cells(times := measured[name][shape]), _ratio(times)]
-            for name, shape in slowest.items()
-        ],
+        report(kept)
+
+
+def _grown(name: str) -> list[bytes]:
+    shape = FILES[name]
+    return [shape.make(min(shape.most, times * shape.elements)) for times in GROWN]
+
+
+Kept = dict[str, dict[str, Any]]
+
+
+def report(kept: Kept) -> None:
+    measured, large = (
+        {door: found for door, found in kept[key].items() if door in DOORS}
+        for key in ("cpu_seconds", "large")
     )
+    files = kept["files"]
+    common = [shape for shape in PIECES if all(shape in found for found in measured.values())]
     summed = {
-        shape: [sum(measured[d][shape][i] for d in DOORS) for i in range(len(SIZES))] for shape in PIECES
+        shape: [sum(measured[d][shape][i] for d in measured) for i in range(len(SIZES))] for shape in common
     }
+    heads = [f"{size // 1000} kB" for size in SIZES]
     by_shape = table(
         ["shape", "piece", *heads, "80 kB / 20 kB"],
         [
-            [shape, f"`{_written(PIECES[shape])}`", *_cells(times), _ratio(times)]
+            [shape, f"`{_written(PIECES[shape])}`", *_cells(times), _ratio(times[1], times[3])]
             for shape, times in summed.items()
         ],
     )
-    write(
-        "linear_time",
-        "Running time on hostile texts",
+    body = (
         "A text is one piece, repeated to the size. CPU-seconds of one run each, without a model: the "
-        "entailer compares words. Work that grows with the text takes four times as long for 80 kB as for "
-        "20 kB; the square would take sixteen.\n\n"
-        f"## Each door, for the shape that slows it most\n\n{doors}\n\n"
-        f"## Each shape, all doors together\n\n{by_shape}",
-        {"sizes": SIZES, "cpu_seconds": measured},
+        "entailer compares words. Work that grows with the text takes four times as long for four times the "
+        "text; the square would take sixteen.\n\n"
+        f"## Each door, for the shape that slows it most\n\n{_slowest(measured, SIZES, 1)}\n\n"
+        f"## Each shape, all doors together\n\n{by_shape}"
     )
+    if large:
+        body += f"\n\n## A megabyte\n\n{_slowest(large, LARGE, 0)}"
+    if files:
+        rows = [[name, *_cells(times), _ratio(*times)] for name, times in files.items()]
+        body += (
+            "\n\n## Files built to be slow\n\nElements nested or repeated, with the number of elements that "
+            "`benchmarks/hostile_files.py` gives and four times as many (of nested ones, as many as are not "
+            "refused)."
+            f"\n\n{table(['file', 'CPU-seconds', 'four times', 'ratio'], rows)}"
+        )
+    write("linear_time", "Running time on hostile texts", body, {"sizes": SIZES, **kept})
 
 
-def _cells(times: list[float]) -> list[str]:
+def _slowest(measured: Mapping[str, Mapping[str, Sequence[float]]], sizes: Sequence[int], first: int) -> str:
+    """Each door with its slowest shape; the ratio is that of the last size to the ``first``."""
+    rows = []
+    for name, by_shape in measured.items():
+        shape = max(by_shape, key=lambda shape: by_shape[shape][-1])
+        times = by_shape[shape]
+        rows.append([name, shape, *_cells(times), _ratio(times[first], times[-1])])
+    heads = [f"{size // 1000} kB" for size in sizes]
+    return table(["door", "slowest shape", *heads, f"{heads[-1]} / {heads[first]}"], rows)
+
+
+def _cells(times: Sequence[float]) -> list[str]:
     return [f"{value:.2f}" for value in times]
 
 
-def _ratio(times: list[float]) -> str:
-    return f"{times[3] / times[1]:.1f}" if times[1] > 0.02 else "-"
+def _ratio(first: float, last: float) -> str:
+    return f"{last / first:.1f}" if first > 0.02 else "-"
 
 
 def _written(piece: str) -> str:

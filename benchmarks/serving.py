@@ -395,8 +395,9 @@ that were read for a question are cached.
 
 {(chr(10) * 2).join(parts)}
 
-Questions wait for a thread in order of arrival, so waiting grows with the number of users; a full queue is
-reported (503) and does not count as an error here. A client that gave up loses its answer, not its record.
+Callers take turns, and no question waits longer than `server.max_wait_s` (30 s) for a thread: one that would
+is told to come again (503), which does not count as an error here. What is under way is finished, so an
+answer can take longer than that. A client that gave up loses its answer, not its record.
 Times are wall-clock times on a shared machine, and the models use all of it: a load far above the number of
 cores means that the server had a fraction of one.
 """

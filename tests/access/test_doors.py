@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
@@ -28,6 +28,8 @@ PAGES = (
     "/documents/about?id={id}",
     "/documents/view?id={id}",
     "/documents/view?id={id}&version={version}",
+    "/documents/turn?id={id}&version={version}&number=1",
+    "/history",
     "/review",
     "/review?state=all",
     "/review/{request_id}",
@@ -233,6 +235,93 @@ def test_what_is_hidden_is_refused_as_what_is_not_there(
         told, never = (client.get(each, headers=headers[caller.user]) for each in (one, other))
         assert told.status_code == never.status_code, one
         assert plainly(told.text) == plainly(never.text), one
+
+
+@pytest.fixture(scope="module")
+def insider(world: World) -> tuple[Caller, dict[str, str], str, str]:
+    """Somebody with every role but that of an admin who may see little: the caller, their headers, a document
+    they may not see, and a request that they may not read."""
+    caller = Caller(user="insider", groups=(), roles=(Role.ASKER, Role.CURATOR, Role.AUDITOR))
+    store = ApiKeys(world.kb.home)
+    _, text = store.create(caller.user, groups=caller.groups, roles=caller.roles)
+    store.close()
+    document = next(one for one in world.documents if one not in world.seen(caller))
+    request = next(one for one in world.named if one not in world.records(caller))
+    return caller, {"Authorization": f"Bearer {text}"}, document, request
+
+
+Change = Callable[[str, str], tuple[str, dict[str, Any]]]
+CHANGES: dict[str, Change] = {
+    "withdraw": lambda d, r: ("/v1/documents/withdraw", {"json": {"document_id": d, "reason": "wrong"}}),
+    "say of": lambda d, r: ("/v1/feedback", {"json": {"request_id": r, "signal": "thumbs_down"}}),
+    "withdraw by a form": lambda d, r: ("/documents/withdraw", {"data": {"id": d, "reason": "wrong"}}),
+    "recall": lambda d, r: ("/documents/recall", {"data": {"id": d, "reason": "wrong"}}),
+    "replace": lambda d, r: ("/documents/version", {"data": {"id": d}, "files": {"file": ("a.txt", b"No.")}}),
+    "say of by a form": lambda d, r: (f"/answers/{r}/feedback", {"data": {"signal": "thumbs_down"}}),
+    "cancel": lambda d, r: (f"/answers/{r}/cancel", {"data": {}}),
+    "accept": lambda d, r: (f"/review/{r}/accept", {"data": {"abstain": "nothing says so"}}),
+    "dismiss": lambda d, r: (f"/review/{r}/dismiss", {"data": {"reason": "right"}}),
+    "dismiss many": lambda d, r: ("/review/dismiss", {"data": {"chosen": r, "reason": "right"}}),
+    "reopen": lambda d, r: (f"/review/{r}/reopen", {"data": {}}),
+    "replay": lambda d, r: (f"/audit/records/{r}/replay", {"data": {}}),
+}
+
+
+def changeable(world: World) -> list[str]:
+    """Everything that somebody could change, as the owner sees it."""
+    documents = [f"{entry.document_id} {entry.version} {entry.state}" for entry in world.kb.documents()]
+    reviews = [f"{item.request_id} {item.state}" for item in world.kb.review.queue(state="all").items]
+    return [*documents, *reviews, str(list(world.kb.audit.signals()))]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_hidden_cannot_be_changed_and_is_refused_as_what_is_not_there(
+    world: World, client: TestClient, insider: tuple[Caller, dict[str, str], str, str], name: str
+) -> None:
+    caller, headers, document, request = insider
+    token = re.search(r'name="csrf" value="([^"]+)"', client.get("/", headers=headers).text)
+    assert token
+    before = changeable(world)
+    told = []
+    for one, other in ((document, request), (NOBODY, NEVER)):
+        path, given = CHANGES[name](one, other)
+        given = {**given, "data": given["data"] | {"csrf": token[1]}} if "data" in given else given
+        told.append(client.post(path, headers=headers, follow_redirects=False, **given))
+        no_leak(world, caller, told[-1].text, name, given_with(world, document))
+    assert told[0].status_code == told[1].status_code
+    assert plainly(told[0].text) == plainly(told[1].text)
+    assert told[0].status_code >= 400
+    assert changeable(world) == before
+
+
+def test_a_question_to_a_hidden_document_is_answered_as_one_to_none(
+    world: World, client: TestClient, insider: tuple[Caller, dict[str, str], str, str]
+) -> None:
+    caller, headers, document, _ = insider
+    told = []
+    for one in (document, NOBODY):
+        body = {"question": "What is said of apples?", "document": one}
+        response = client.post("/v1/ask", json=body, headers=headers)
+        asked_by(world, caller, body["question"], response.text)
+        told.append((response.status_code, response.json().get("decision"), response.json().get("title")))
+    assert plainly(str(told[0])) == plainly(str(told[1]))
+
+
+def test_a_tool_refuses_what_is_hidden_as_what_is_not_there(
+    world: World, insider: tuple[Caller, dict[str, str], str, str]
+) -> None:
+    caller, _, document, request = insider
+    told = []
+    for one, other in ((document, request), (NOBODY, NEVER)):
+        calls: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("search", {"query": "What is said of apples?", "document_id": one}),
+            ("audit_query", {"document_id": one}),
+            ("get_receipt", {"request_id": other}),
+            ("verify_citation", {"claim": "x is said", "quote": "What is said", "document_id": one}),
+        )
+        found = anyio.run(_talked, world, caller, calls)
+        told.append([plainly(result.model_dump_json()) for result in found])
+    assert told[0] == told[1]
 
 
 def test_no_clock_tells_what_is_hidden(

@@ -268,3 +268,11 @@ def test_an_older_checkpoint_or_one_of_another_log_is_refused(log: SqliteLog, tm
         issue(log, request(4), checkpoint=early)
     with pytest.raises(UsageError, match="not belong to this log"):
         issue(log, request(1), checkpoint=made(tmp_path / "b", 3).checkpoint())
+
+
+def test_a_place_of_thousands_of_digits_is_a_finding(receipt: bytes) -> None:
+    def change(value: Any) -> None:
+        value["opened"][f"/claims/{'9' * 5_000}/text"] = next(iter(value["opened"].values()))
+
+    report = changed(receipt, change)
+    assert any("is not the one that was sealed" in finding for finding in report.findings)

@@ -116,6 +116,12 @@ def test_a_number_rounded_or_in_another_scale_is_the_same(pages, first: str, sec
         ("1.5 kg", "1,500 grams", False),
         ("26.2 miles", "42.2 km", False),
         ("14 days", "2 weeks", False),
+        ("1,250 kilograms", "1,250,000 kilograms", True),
+        ("3 million litres", "3 billion litres", True),
+        ("3 million people", "3,000 people", True),
+        ("1,250 people", "1,250,000 people", True),
+        ("$3.3 billion", "$3,300", False),
+        ("1,577 people", "1.577 people", False),
         ("3 weeks", "14 days", True),
     ],
 )

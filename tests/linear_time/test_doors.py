@@ -7,12 +7,14 @@ import gc
 import signal
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 from benchmarks.hostile_shapes import shapes
 from benchmarks.linear_time import DOORS
 
 from citewell.core.errors import CitewellError
+from citewell.core.stretches import blanked
 
 GROWTH = 8  # four times the text: linear work grows by 4, quadratic by 16
 SIZES = {
@@ -29,7 +31,12 @@ SIZES = {
 }
 """Characters of the smaller text, 20,000 unless listed: these take milliseconds per kilobyte."""
 NOTICED = 0.5  # seconds for the longer text: less goes unnoticed, and is too short to time on a busy machine
-PATIENCE = 6.0
+PATIENCE = 15.0
+
+
+class Stretch(NamedTuple):
+    start: int
+    end: int
 
 
 def seconds(door: Callable[[str], object], text: str) -> float:
@@ -85,3 +92,38 @@ def test_a_door_that_compares_everything_with_everything_is_found() -> None:
         return sum(one == other for one in text for other in text) if text.isdigit() else 0
 
     assert slow(squares, 1_500, 6_000)
+
+
+def test_blanking_a_hundred_thousand_numbers_copies_the_text_once() -> None:
+    text = "1 " * 100_000
+    numbers = [Stretch(2 * place, 2 * place + 1) for place in range(100_000)]
+    started = time.process_time()
+    assert blanked(text, numbers).strip() == ""
+    assert time.process_time() - started < 0.5
+
+
+CHEAP = (
+    "markers",
+    "sentences",
+    "instructions in a passage",
+    "poison filter",
+    "plain text",
+    "HTML",
+    "RTF",
+    "CSV",
+)
+AT_A_MEGABYTE = ("digits", "spaces", "sentences", "list items", "tabbed rows", "closed tags", "mixed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", CHEAP)
+def test_a_megabyte_costs_four_times_a_quarter_of_it(door: str) -> None:
+    """Copying a text once per word goes unnoticed in a few kilobytes."""
+    quarter, whole = shapes(250_000), shapes(1_000_000)
+    DOORS[door]("Sales rose to 5 million in 2020.")
+    found = []
+    for name in AT_A_MEGABYTE:
+        first, second = seconds(DOORS[door], quarter[name]), seconds(DOORS[door], whole[name])
+        if second > max(NOTICED, GROWTH * first):
+            found.append(f"{name}: {first:.2f} s for 250 kB, {second:.2f} s for 1 MB")
+    assert not found

@@ -28,6 +28,7 @@ from citewell.core.errors import AbandonedError, ConfigError, EvidenceError, Log
 from citewell.core.metering import must_go_on
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
+from citewell.server.protocols import PROTOCOLS
 from citewell.server.routes import proxy as proxying
 
 from .conftest import listening, with_stand_ins
@@ -676,3 +677,36 @@ def test_a_path_cannot_leave_the_api(home: Path, upstream: Upstream) -> None:
 def test_settings_that_cannot_work_are_refused(settings: Proxy, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         proxying.validate_proxy(settings)
+
+
+def test_many_small_events_in_one_piece_are_cut_in_linear_time() -> None:
+    async def given() -> AsyncIterator[bytes]:
+        yield b"data: 1\n\n" * 200_000 + b"data: 2\r\n"
+        yield b"\r\ndata: 3\n\n"
+
+    async def cut() -> list[bytes]:
+        return [event async for event in proxying._events(given())]
+
+    began = time.process_time()
+    events = asyncio.run(cut())
+    assert time.process_time() - began < 1
+    assert events[-3:] == [b"data: 1\n\n", b"data: 2\r\n\r\n", b"data: 3\n\n"]
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_an_answer_of_many_pieces_is_joined_in_linear_time(name: str) -> None:
+    protocol = next(one for one in PROTOCOLS if one.vendor == name)
+    word = "twenty-two characters "
+    events: dict[str, list[dict[str, Any]]] = {
+        "openai": [{"choices": [{"index": 0, "delta": {"content": word}}]}],
+        "anthropic": [
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": word}}
+        ],
+        "gemini": [{"candidates": [{"content": {"parts": [{"text": word}]}}]}],
+    }
+    begun = {"anthropic": [{"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}]}
+    began = time.process_time()
+    whole = protocol.joined([*begun.get(name, ()), *events[name] * 100_000])
+    assert time.process_time() - began < 1.5
+    assert json.dumps(whole).count(word) == 100_000
+    assert word * 3 in json.dumps(whole)

@@ -261,6 +261,28 @@ def test_an_upload_whose_client_has_gone_ends_and_leaves_nothing(
     assert kb.log.check().ok
 
 
+def test_an_upload_ends_when_its_time_is_over_and_says_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = HashEmbedder.embed
+
+    def slowly(self: HashEmbedder, texts: Any) -> Any:
+        time.sleep(0.5)
+        return embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", slowly)
+    text = "\n\n".join(f"# Plant {n}\n\n" + f"The sales of plant {n} rose. " * 40 for n in range(1_000))
+    with with_stand_ins(open(home, config=Config(server=Server(upload_s=2.0)))) as kb:
+        with TestClient(create_app(kb), base_url=LOOPBACK) as client:
+            reply = client.post("/v1/documents", files={"file": ("long.md", text)})
+        kept = [entry.document_id for entry in kb.documents()]
+        assert kb.log.check().ok
+    assert reply.status_code == 503
+    assert "longer than server.upload_s" in reply.json()["title"]
+    assert "raise server.upload_s" in reply.json()["hint"]
+    assert "uploads/long.md" not in kept
+
+
 def test_pages_that_draw_slowly_keep_no_reader_waiting_and_end_with_their_client(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -576,3 +577,33 @@ def test_the_command_line_reads_a_response_and_writes_another_vendors(tmp_path: 
     bad = CliRunner().invoke(app, ["--home", str(tmp_path), "verify", str(path), "--from", "gemini"])
     assert bad.exit_code == 2
     assert "groundingMetadata" in bad.stderr
+
+
+CHUNK = {"retrievedContext": {"title": "a", "text": "It is long."}}
+SEGMENT = {"segment": {"startIndex": 0, "endIndex": 1}, "groundingChunkIndices": [0]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "chunks", "supports", "told"),
+    [
+        ([{"text": "a"}] * 200_000, [], [], "more than 10,000 parts"),
+        ([{"text": "a" * 2_000_000}], [], [], "more than 1,000,000 characters"),
+        (
+            [{"text": "a"}],
+            [{"retrievedContext": {"title": "a", "text": f"It is {n} m long."}} for n in range(20_000)],
+            [],
+            "more than 1,000 sources",
+        ),
+        ([{"text": "a" * 100_000}], [CHUNK], [SEGMENT] * 100_000, "more than 10,000 segments"),
+    ],
+    ids=["parts", "characters", "sources", "segments"],
+)
+def test_a_response_with_more_than_can_be_checked_is_refused_at_once(
+    parts: list[Any], chunks: list[Any], supports: list[Any], told: str
+) -> None:
+    grounding = {"groundingChunks": chunks, "groundingSupports": supports}
+    candidate = {"content": {"role": "model", "parts": parts}, "groundingMetadata": grounding}
+    began = time.process_time()
+    with pytest.raises(UsageError, match=told):
+        read_saved_response({"candidates": [candidate]}, "gemini")
+    assert time.process_time() - began < 1

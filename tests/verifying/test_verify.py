@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from citewell.answering.verifying import VerifyReport, verify, verify_json_line
-from citewell.core.errors import UsageError
-from citewell.core.records import Claim, Entailment, Failure, Kind, Status
+from citewell.core.errors import AbandonedError, UsageError
+from citewell.core.metering import Meter, metered
+from citewell.core.records import Cited, Claim, Entailment, Failure, Kind, Quote, Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
 ROOT = Path(__file__).parents[2]
@@ -528,3 +530,59 @@ def test_more_than_can_be_checked_at_once_is_refused_before_the_work(
 def test_an_id_with_unseen_characters_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"cannot be used: character \d+ is U"):
         check("Nike grew.", {"id": name, "text": "Nike grew."})
+
+
+def test_a_check_against_one_long_source_ends_soon_after_nobody_waits_for_it() -> None:
+    began = time.process_time()
+    gone = Meter(lambda: "nobody waits" if time.process_time() - began > 0.5 else "")
+    with metered(gone), pytest.raises(AbandonedError):
+        verify("It was 5 million. [1]", ["1 " * 150_000], entailer=FakeEntailer(), embedder=HashEmbedder())
+    assert time.process_time() - began < 3
+
+
+def _cited(number: int) -> Cited:
+    return Cited(answer_start=0, answer_end=3, quote=Quote(source="1", text=f"word {number} is not there"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "citations", "size"),
+    [
+        ("It sails at noon. " * 5, [_cited(n) for n in range(10_001)], 100),
+        (
+            json.dumps(
+                {"claims": [{"claim": "It sails.", "evidence": [{"source": "1", "quote": "a"}] * 10_001}]}
+            ),
+            [],
+            100,
+        ),
+        ("It sails at noon.", [_cited(n) for n in range(300)], 1_000_000),
+        ("It sails at noon. " * 300, [], 100_000),
+    ],
+    ids=["citations given", "citations of an object", "quotes to search for", "claims to read"],
+)
+def test_more_citations_than_can_be_looked_up_are_refused_before_the_work(
+    answer: str, citations: list[Cited], size: int
+) -> None:
+    began = time.process_time()
+    with pytest.raises(UsageError, match=r"citations|too much"):
+        verify(
+            answer, ["The ferry sails. " * (size // 17)], citations=citations,
+            entailer=FakeEntailer(), embedder=HashEmbedder(),
+        )  # fmt: skip
+    assert time.process_time() - began < 2
+
+
+def test_a_citation_beside_the_text_belongs_to_the_claims_it_overlaps_or_follows() -> None:
+    answer = "The ferry sails at noon. It costs 5 euros. It is blue."
+    found = verify(
+        answer,
+        {"a": "The ferry sails at noon. It costs 5 euros.", "b": "It is blue."},
+        citations=[
+            Cited(answer_start=4, answer_end=30, quote=Quote(source="a", text="")),
+            Cited(answer_start=len(answer), answer_end=len(answer), quote=Quote(source="b", text="")),
+        ],
+        entailer=FakeEntailer(),
+        embedder=HashEmbedder(),
+    )
+    named = [{citation.document_id for citation in claim.citations} for claim in found.claims]
+    assert named == [{"a"}, {"a"}, {"b"}]

@@ -327,7 +327,13 @@ def _place(passage: Passage) -> Place:
 
 def _disagree(sides: Sequence[_Side]) -> bool:
     return any(
-        not same_value(a, b, scaled=one.scaled or other.scaled, units=(of_a, of_b))
+        not same_value(
+            a,
+            b,
+            scaled=one.scaled or other.scaled,
+            units=(of_a, of_b),
+            prose=bool(one.units and other.units),
+        )
         for one, other in combinations(sides, 2)
         for a, of_a, b, of_b in zip(one.numbers, _units(one), other.numbers, _units(other), strict=True)
     )

@@ -22,16 +22,21 @@ NUMBER = re.compile(
     rf"(?:(?:{'|'.join(LETTER_SCALES)})\b|\s?(?:{'|'.join(_SCALES.keys() - LETTER_SCALES.keys())})\b)?"
 )
 
+_MONEY = re.compile("[$€£]")
+
 Unit = tuple[str, Decimal] | None
 """The dimension, and the factor to its base unit: ("mass", 0.001) for milligrams."""
 
 
-def same_value(a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit] = (None, None)) -> bool:
+def same_value(
+    a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit] = (None, None), prose: bool = False
+) -> bool:
     """Equal up to sign style, rounding, scale and unit: 1,577 is 1,577.0 and, in billions, 1.58; 60 minutes
     are an hour; 40 grams are not 40 milligrams.
 
     Unless both state their scale, they may differ by a power of a thousand if the text declares a scale
-    (``scaled``) or the figures are long enough: a limit of 30 days is neither 3 days nor 30,000.
+    (``scaled``) or the figures are long enough: a limit of 30 days is neither 3 days nor 30,000. In ``prose``
+    that holds for money only, as 1,250 people are not 1,250,000; but 1.577 may be 1,577.
     """
     of_a, of_b = units
     if of_a is not None and of_b is not None and of_a != of_b:
@@ -40,6 +45,9 @@ def same_value(a: str, b: str, *, scaled: bool = False, units: tuple[Unit, Unit]
     figures = min(map(_figures, (low, high)))
     written = [_scale(number) for number in (a, b)]
     declared = scaled or any(written)
+    digits = {re.sub(r"\D", "", number) for number in (a, b)}
+    if prose and not scaled and len(digits) > 1 and not any(map(_MONEY.search, (a, b))):
+        return _rounded(low, high)
     return _rounded(low, high) or any(
         low == scaled_down or (_rounded(low, scaled_down) and figures > 1)
         for scaled_down in (high.scaleb(-power) for power in POWERS)

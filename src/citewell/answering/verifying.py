@@ -9,9 +9,11 @@ does not support is reported, not moved to one that does. Independent of retriev
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -44,6 +46,7 @@ from citewell.verification.checking import Checker
 from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
 from citewell.verification.claims import parse_answer, parse_structured, resolve_label
+from citewell.verification.claims.markers import MOST_CITATIONS
 from citewell.verification.confidence.cards import NO_CARD, CardState
 from citewell.verification.evidence import ClaimEvidence
 from citewell.verification.verifier import Verifier
@@ -54,6 +57,8 @@ MOST_PAIRS = 20_000
 """Pairs of a claim and a source."""
 MOST_READ = 20_000_000
 """Characters of the sources, counted once per claim: about a minute of exact code, without a model."""
+MOST_SEARCHED = 200_000_000
+"""Characters of the sources, counted once per quote without a position: about ten seconds."""
 Source = str | Mapping[str, str] | tuple[str, str]
 
 
@@ -109,8 +114,8 @@ def verify(
     ``one_claim`` the text is one statement: it is not split and its markers are not read. ``citations`` are
     given separately from the text, as vendors' APIs do; markers in the text count too. Raises UsageError,
     before any work, for sources that share an id, for input that is not text and for more than can be checked
-    at once (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_CITATIONS); ModelError if a named model cannot be
-    loaded. A failing check is a verdict, not an error.
+    at once (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_SEARCHED, MOST_CITATIONS); ModelError if a named model
+    cannot be loaded. A failing check is a verdict, not an error.
     """
     for name, text in (("answer", answer), ("question", question or "")):
         if not isinstance(text, str):
@@ -136,7 +141,7 @@ def verify(
         for claim in draft.claims
     )
     draft = msgspec.structs.replace(draft, claims=tuple(drafted))
-    _bounded(len(draft.claims), documents)
+    _bounded(draft.claims, documents)
     verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
     library = Library(passages, store)
@@ -181,14 +186,20 @@ def verify(
     )
 
 
-def _bounded(claims: int, documents: Sequence[Document]) -> None:
-    """Each claim is read against each source: raises UsageError if that would take too long."""
+def _bounded(claims: Sequence[DraftClaim], documents: Sequence[Document]) -> None:
+    """Each claim is read against each source, and each quote without a position is searched for in all of
+    them: raises UsageError if that would take too long."""
     length = sum(len(document.text) for document in documents)
-    if claims * len(documents) > MOST_PAIRS or claims * length > MOST_READ:
+    quotes = [quote for claim in claims for quote in claim.quotes]
+    searched = sum(bool(quote.text) and quote.start is None for quote in quotes)
+    pairs = len(claims) * len(documents)
+    if pairs > MOST_PAIRS or len(claims) * length > MOST_READ or searched * length > MOST_SEARCHED:
         raise UsageError(
-            f"{claims:,} claims against {len(documents):,} sources of {length:,} characters are too much",
-            hint=f"check the answer in parts: at most {MOST_PAIRS:,} pairs of a claim and a source, and "
-            f"{MOST_READ:,} characters when each claim reads all sources",
+            f"{len(claims):,} claims against {len(documents):,} sources of {length:,} characters, with "
+            f"{len(quotes):,} citations, are too much",
+            hint=f"check the answer in parts: at most {MOST_PAIRS:,} pairs of a claim and a source, "
+            f"{MOST_READ:,} characters when each claim reads all sources, and {MOST_SEARCHED:,} when each "
+            "quote is searched for in them",
         )
 
 
@@ -282,7 +293,8 @@ def _passage(document: Document) -> Passage:
 def _draft(
     answer: str, ids: Sequence[str], one_claim: bool, citations: Sequence[Cited] = ()
 ) -> tuple[Draft, tuple[str, ...]]:
-    """(the draft with the claims of ``answer``, its labels, one per citation)."""
+    """(the draft with the claims of ``answer``, its labels, one per citation). Raises UsageError for more
+    than MOST_CITATIONS."""
     claims: tuple[DraftClaim, ...] = ()
     labels: tuple[str, ...] = ()
     if one_claim:
@@ -305,8 +317,10 @@ def _draft(
             )
             for claim in parsed.claims
         )
-    beside = _beside(claims, citations)
     labels = (*labels, *(cited.quote.source for cited in citations))
+    if len(labels) > MOST_CITATIONS:
+        raise UsageError(f"the answer has {len(labels):,} citations", hint="check it in parts")
+    beside = _beside(claims, citations)
     claims = tuple(
         msgspec.structs.replace(
             claim, quotes=tuple(_resolved(quote, ids) for quote in (*claim.quotes, *more))
@@ -319,14 +333,15 @@ def _draft(
 def _beside(claims: Sequence[DraftClaim], citations: Sequence[Cited]) -> list[list[Quote]]:
     """The quotes per claim: citations that overlap it, or that follow it and overlap no claim."""
     found: list[list[Quote]] = [[] for _ in claims]
+    order = sorted(range(len(claims)), key=lambda place: claims[place].start)
+    starts = [claims[place].start for place in order]
+    reach = list(accumulate((claims[place].end for place in order), max))
     for cited in citations:
         end = max(cited.answer_end, cited.answer_start + 1)
-        sharing = [
-            place
-            for place, claim in enumerate(claims)
-            if claim.start < end and cited.answer_start < claim.end
-        ] or [place for place, claim in enumerate(claims) if claim.end <= cited.answer_start][-1:]
-        for place in sharing:
+        before = bisect_left(starts, end)
+        behind = bisect_right(reach, cited.answer_start)  # none of these overlaps it
+        sharing = [place for place in order[behind:before] if cited.answer_start < claims[place].end]
+        for place in sharing or order[:behind][-1:]:
             found[place].append(cited.quote)
     return found
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -151,13 +152,16 @@ def _settings(receipt: Receipt) -> list[str]:
     return findings
 
 
+_PLACE = re.compile(r"[0-9]{1,9}")  # Python refuses to read numbers of thousands of digits
+
+
 def _at(body: Any, pointer: str) -> str:
     """The salted hash at a JSON pointer, "" if there is none."""
     value = body
     for step in steps(pointer):
         if type(value) is dict and step in value:
             value = value[step]
-        elif type(value) is list and step.isascii() and step.isdigit() and int(step) < len(value):
+        elif type(value) is list and _PLACE.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return ""

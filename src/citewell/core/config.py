@@ -184,7 +184,8 @@ class Server(Record, frozen=True, kw_only=True):
     ``hosts`` are the host names that requests may use besides the loopback names; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
     more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question,
-    a check or a read of the log ends after ``timeout_s`` seconds, waiting included; 0 means no limit.
+    a check or a read of the log ends after ``timeout_s`` seconds, waiting included, and an upload after
+    ``upload_s``; 0 means no limit.
     ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer whose
     keys are on another host.
     """
@@ -198,6 +199,7 @@ class Server(Record, frozen=True, kw_only=True):
     queue: int = 256
     max_wait_s: float = 30.0
     timeout_s: float = 300.0
+    upload_s: float = 1800.0
     rate_per_minute: int = 600
     burst: int = 120
     max_body_kb: int = 1024

@@ -1,4 +1,4 @@
-"""Non-overlapping stretches of a text: selected in order, and looked up by position.
+"""Non-overlapping stretches of a text: selected in order, and looked up by position; positions in bytes.
 
 In: objects with a start and an end. Out: those that do not overlap, and whether a position lies in one.
 No pairwise comparison: a text may hold a hundred thousand of them. Knows nothing about texts.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Protocol, TypeVar
 
 
@@ -36,9 +37,16 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
 
 def blanked(text: str, found: Iterable[HasSpan]) -> str:
     """``text`` with each of ``found``, which do not overlap, replaced by a space."""
-    for one in sorted(found, key=lambda one: -one.start):
-        text = f"{text[: one.start]} {text[one.end :]}"
-    return text
+    kept, end = [], 0
+    for one in sorted(found, key=lambda one: one.start):
+        kept.append(text[end : one.start])
+        end = one.end
+    return " ".join([*kept, text[end:]])
+
+
+def bytes_before(text: str) -> list[int]:
+    """For each position of ``text``, its end included, the bytes of UTF-8 before it."""
+    return [0, *accumulate(len(letter.encode()) for letter in text)]
 
 
 class Places:

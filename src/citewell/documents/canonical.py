@@ -187,8 +187,7 @@ class Canonical:
 
     def _row(self, cells: list[str], heads: list[str], body: bool, *, reached: bool) -> Row | None:
         """Writes a row; None for a row of heads. ``reached``: the first cell above extends into it."""
-        while cells and not cells[-1]:
-            cells = cells[:-1]
+        cells = cells[: next((at for at in range(len(cells), 0, -1) if cells[at - 1]), 0)]
         base, found, at = self._length, [], 0
         for column, cell in enumerate(cells):
             if column and cell:

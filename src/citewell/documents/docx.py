@@ -170,16 +170,20 @@ class _Body:
         return own if own is not None else next((found for found in named if found is not None), None)
 
     def _of_style(self, style_id: str, path: str) -> Any:
-        """The property of a style or of the styles it is based on."""
-        key, seen = (style_id, path), set[str]()
-        while key not in self._properties and style_id in self._elements and style_id not in seen:
-            seen.add(style_id)
+        """The property of a style or of the styles it is based on, remembered for all of them: a long chain
+        is walked once."""
+        found, asked = None, dict[tuple[str, str], None]()
+        while found is None and style_id in self._elements and (style_id, path) not in asked:
+            if (style_id, path) in self._properties:
+                found = self._properties[style_id, path]
+                break
+            asked[style_id, path] = None
             element = self._elements[style_id]
-            if (found := element.find(path)) is not None:
-                self._properties[key] = found
+            found = element.find(path)
             base = element.find(f"{_W}basedOn")
             style_id = base.get(f"{_W}val", "") if base is not None else ""
-        return self._properties.setdefault(key, None)
+        self._properties.update(dict.fromkeys(asked, found))
+        return found
 
     def _on_ground(self, run: Any) -> bool:
         """Whether its background is or may be darker: shading, highlighting, a table style, a shape."""

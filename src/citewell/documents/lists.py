@@ -110,6 +110,10 @@ def _whole(text: str, otherwise: int = 0) -> int:
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
+_LEVELS = range(9)
+"""Of a list in Word."""
+
+
 class Numbering:
     """Counts as Word does: a list continues wherever it is used again; each item restarts deeper levels."""
 
@@ -119,9 +123,9 @@ class Numbering:
         self._counts: dict[str, dict[int, int]] = {}
         for entry in root:
             if entry.tag == f"{_W}abstractNum":
-                levels = entry.findall(f"{_W}lvl")
+                levels = {_whole(_of(level, "ilvl")): level for level in entry.findall(f"{_W}lvl")}
                 self._levels[_of(entry, "abstractNumId")] = {
-                    _whole(_of(level, "ilvl")): level for level in levels
+                    depth: level for depth, level in levels.items() if depth in _LEVELS
                 }
             elif entry.tag == f"{_W}num":
                 starts = {

@@ -8,13 +8,14 @@ tag made from the first message's id. Knows nothing about mailboxes.
 
 from __future__ import annotations
 
-import email
 import io
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.header import decode_header, make_header
 from email.message import Message
+from email.parser import BytesParser, Parser
+from email.policy import Compat32
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from citewell.documents.text import write_text
 
 _SHOWN = ("From", "To", "Cc", "Date")
 KEPT = (*_SHOWN, "Subject", "Reply-To", "Message-ID", "In-Reply-To", "References")
-_LONGEST_FIELD, _DEEPEST, _MOST_PARTS = 20_000, 30, 1_000
+_LONGEST_FIELD, _LONGEST_PARAMETERS, _DEEPEST, _MOST_PARTS = 20_000, 2_000, 30, 1_000
 _ID = re.compile(r"<([^<>\s]{1,250})>")
 _QUOTED = re.compile(r"[ \t]*+(?:>[ \t]?+)++")
 _LONGEST_ATTRIBUTION = 3  # lines: "On Tue, 3 March 2026, Ann Bee <ann@example.org>\nwrote:"
@@ -82,9 +83,41 @@ def read_mail(mail: Mail, limits: Documents) -> Canonical:
     return out
 
 
+class _ShortFields(Compat32):
+    """Cuts long fields, those with parameters further: the standard library reads these in quadratic time."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        most = _LONGEST_PARAMETERS if name.lower().startswith("content-") else _LONGEST_FIELD
+        return name, value[:most]
+
+
+_SHORT_FIELDS = _ShortFields()
+
+
+class _Part(Message):
+    """Raises LimitError while it is parsed: each line is compared with the boundaries of all parts around
+    it."""
+
+    depth = 0
+
+    def attach(self, payload: Message) -> None:  # type: ignore[override]
+        super().attach(payload)
+        payload.depth = self.depth + 1  # type: ignore[attr-defined]
+        if self.depth >= _DEEPEST or len(self.get_payload()) > _MOST_PARTS:
+            raise _unusual()
+
+
+def _unusual() -> LimitError:
+    return LimitError(
+        "its parts are nested too deep, or too many",
+        hint=f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts",
+    )
+
+
 def from_eml(data: bytes) -> Mail:
     """A message from EML. Raises LimitError for parts that are nested too deep or too many."""
-    message = email.message_from_bytes(data)
+    message = BytesParser(_Part, policy=_SHORT_FIELDS).parsebytes(data)
     mail = Mail(tuple(fields_of(message)), [], [], [])
     _collect(message, mail, 0)
     return mail
@@ -107,10 +140,7 @@ def _decoded(value: str) -> str:
 def _collect(part: Message, mail: Mail, depth: int) -> None:
     """Adds the part's texts to the bodies and its attachments to the attachments."""
     if depth > _DEEPEST or len(mail.attached) + len(mail.bodies) > _MOST_PARTS:
-        raise LimitError(
-            "its parts are nested too deep, or too many",
-            hint=f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts",
-        )
+        raise _unusual()
     kind, inner = part.get_content_type(), part.get_payload()
     name = part.get_filename()
     if kind == "message/rfc822" and isinstance(inner, list) and isinstance(inner[0], Message):
@@ -224,7 +254,7 @@ def from_msg(data: bytes) -> Mail:
 def _read(file: Any) -> Mail:
     notes: list[str] = []
     # Prefer the transport headers, which are as sent; a draft has only Outlook's own properties.
-    fields = dict(fields_of(email.message_from_string(_property(file, "", _HEADERS))))
+    fields = dict(fields_of(Parser(policy=_SHORT_FIELDS).parsestr(_property(file, "", _HEADERS))))
     name, address = _property(file, "", _SENDER), _property(file, "", _ADDRESS)
     own = {"From": f"{name} <{address}>" if address else name, "Date": _sent(file)}
     own |= {field: _property(file, "", number) for field, number in (*_OWN, *_IDS)}

@@ -16,6 +16,7 @@ from citewell.documents.canonical import Canonical
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _STYLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "style", "office"))
 _SPACES = (f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break")
+_DEEPEST_HEADING = 10
 _DROPPED = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_TEXT}note")
 
 
@@ -57,7 +58,8 @@ class _Body:
         for element in parent:
             if element.tag == f"{_TEXT}h":
                 level = element.get(f"{_TEXT}outline-level", "1")
-                self.out.heading(self._text(element), int(level) if level.isdecimal() else 1)
+                depth = min(int(level), _DEEPEST_HEADING) if level.isdecimal() else 1
+                self.out.heading(self._text(element), depth)
             elif element.tag == f"{_TEXT}p":
                 self.out.paragraph(self._text(element))
             elif element.tag == f"{_TEXT}list":
@@ -79,8 +81,9 @@ class _Body:
                     mark = ""
 
     def _table(self, table: Any) -> None:
-        rows = list(table.iter(f"{_TABLE}table-row"))
-        heads = sum(len(h.findall(f"{_TABLE}table-row")) for h in table.iter(f"{_TABLE}table-header-rows"))
+        # A table inside a cell is part of the cell's text.
+        rows = [row for row in table.iter(f"{_TABLE}table-row") if _table_of(row) is table]
+        heads = sum(row.getparent().tag == f"{_TABLE}table-header-rows" for row in rows)
         cells = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
         grid = [[self._text(cell) for cell in row if cell.tag in cells] for row in rows]
         self.out.table(grid, head_rows=heads or None)
@@ -95,10 +98,14 @@ class _Body:
         yield element.text or ""
         for child in element:
             if child.tag == f"{_TEXT}note":
-                self._notes += [self._text(body) for body in child.iter(f"{_TEXT}note-body")]
+                self._notes += [self._text(body) for body in child.findall(f"{_TEXT}note-body")]
             elif child.tag in _SPACES:
                 yield " "
             elif child.tag not in _DROPPED and isinstance(child.tag, str):
                 yield " " if child.tag == f"{_TEXT}p" else ""
                 yield from self._pieces(child)
             yield child.tail or ""
+
+
+def _table_of(row: Any) -> Any:
+    return next(row.iterancestors(f"{_TABLE}table"), None)

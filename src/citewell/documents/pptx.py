@@ -19,6 +19,8 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _LISTED = ("body", "obj", "subTitle", "")
+_DEEPEST = 8
+"""The deepest level of a list, from 0, as in PowerPoint."""
 _NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # repeated on every slide
 
 
@@ -52,7 +54,11 @@ def _slide(archive: zipfile.ZipFile, part: str, out: Canonical) -> None:
     if root.get("show") in ("0", "false"):
         out.note("hidden slides left out: {n}")
         return
-    shapes = list(root.iter(f"{_P}sp", f"{_P}graphicFrame"))
+    shapes = [
+        shape
+        for shape in root.iter(f"{_P}sp", f"{_P}graphicFrame")
+        if next(shape.iterancestors(f"{_P}sp"), None) is None  # else its text is that of the outer shape
+    ]
     titles = [shape for shape in shapes if _kind(shape) in ("title", "ctrTitle")]
     out.leave(1)
     out.heading(" ".join(_text(title) for title in titles), 1)
@@ -80,8 +86,8 @@ def _frame(frame: Any, out: Canonical) -> None:
         out.note("charts and diagrams left out: {n}")
         return
     grid = [
-        [None if cell.get("vMerge") == "1" else _text(cell) for cell in row.iter(f"{_A}tc")]
-        for row in table.iter(f"{_A}tr")
+        [None if cell.get("vMerge") == "1" else _text(cell) for cell in row.findall(f"{_A}tc")]
+        for row in table.findall(f"{_A}tr")
     ]
     marked = table.find(f"{_A}tblPr")
     out.table(grid, head_rows=1 if marked is not None and marked.get("firstRow") == "1" else None)
@@ -92,7 +98,7 @@ def _paragraphs(shape: Any, out: Canonical, *, listed: bool) -> None:
     numbers = Counter[int]()
     for paragraph in shape.iter(f"{_A}p"):
         said = paragraph.find(f"{_A}pPr")
-        level = int(said.get("lvl", "0")) if said is not None else 0
+        level = min(int(said.get("lvl", "0")), _DEEPEST) if said is not None else 0
         numbered = said.find(f"{_A}buAutoNum") if said is not None else None
         none = said is not None and said.find(f"{_A}buNone") is not None
         bullet = said is not None and said.find(f"{_A}buChar") is not None

@@ -53,11 +53,11 @@ class Busy(Exception):
 
 
 class Deadline:
-    """The deadline of one request, from its arrival: after ``seconds`` (0: none), or once its client has
-    ``left``."""
+    """The deadline of one request, from its arrival: after ``seconds`` (0: none), which ``setting`` says, or
+    once its client has ``left``."""
 
-    def __init__(self, seconds: float = 0.0) -> None:
-        self.left = threading.Event()
+    def __init__(self, seconds: float = 0.0, setting: str = "server.timeout_s") -> None:
+        self.left, self.setting = threading.Event(), setting
         self._seconds, self._ends = seconds, time.monotonic() + seconds
 
     def gone(self) -> str:
@@ -65,7 +65,7 @@ class Deadline:
         if self.left.is_set():
             return "the client disconnected"
         over = self._seconds and time.monotonic() > self._ends
-        return f"it took longer than server.timeout_s, {self._seconds:g} s" if over else ""
+        return f"it took longer than {self.setting}, {self._seconds:g} s" if over else ""
 
 
 class _Task(NamedTuple):

@@ -81,6 +81,7 @@ def _notes(answered: VendorAnswer, mark: Json) -> list[tuple[tuple[int, int], Js
 def _chat_joined(events: Sequence[Json]) -> Json:
     whole: Json = {"choices": []}
     choices: dict[int, Json] = {}
+    texts: dict[int, list[str]] = {}  # joined once: adding to a text copies it
     for event in events:
         whole |= {key: value for key, value in event.items() if key not in ("choices", "type") and value}
         for choice in event.get("choices") or ():
@@ -90,13 +91,15 @@ def _chat_joined(events: Sequence[Json]) -> Json:
                 {"index": index, "finish_reason": None, "message": {"role": "assistant", "content": ""}},
             )
             message = kept["message"]
-            message["content"] += delta.get("content") or ""
+            texts.setdefault(index, []).append(delta.get("content") or "")
             for name in ("tool_calls", "annotations"):
                 if delta.get(name):
                     message.setdefault(name, []).extend(delta[name])
             if delta.get("context"):
                 message["context"] = delta["context"]
             kept["finish_reason"] = choice.get("finish_reason") or kept["finish_reason"]
+    for index, pieces in texts.items():
+        choices[index]["message"]["content"] = "".join(pieces)
     return whole | {"object": "chat.completion", "choices": [choices[index] for index in sorted(choices)]}
 
 
@@ -202,6 +205,8 @@ def _responses_events(response: Json) -> list[Json]:
 def _messages_joined(events: Sequence[Json]) -> Json:
     whole: Json = {"type": "message", "role": "assistant"}
     blocks: dict[int, Json] = {}
+    texts: dict[int, list[str]] = {}
+    citations: dict[int, list[Any]] = {}
     for event in events:
         match event.get("type"):
             case "message_start":
@@ -209,14 +214,19 @@ def _messages_joined(events: Sequence[Json]) -> Json:
             case "content_block_start":
                 blocks[event["index"]] = dict(event["content_block"])
             case "content_block_delta":
-                block, delta = blocks[event["index"]], event["delta"]
+                index, delta = event["index"], event["delta"]
                 if delta["type"] == "text_delta":
-                    block["text"] = (block.get("text") or "") + delta["text"]
+                    texts.setdefault(index, [blocks[index].get("text") or ""]).append(delta["text"])
                 elif delta["type"] == "citations_delta":
-                    block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+                    begun = list(blocks[index].get("citations") or ())
+                    citations.setdefault(index, begun).append(delta["citation"])
             case "message_delta":
                 whole |= event["delta"]
                 whole["usage"] = (whole.get("usage") or {}) | (event.get("usage") or {})
+    for index, pieces in texts.items():
+        blocks[index]["text"] = "".join(pieces)
+    for index, cited in citations.items():
+        blocks[index]["citations"] = cited
     return whole | {"content": [blocks[index] for index in sorted(blocks)]}
 
 
@@ -254,17 +264,23 @@ def _messages_events(response: Json) -> list[Json]:
 def _gemini_joined(events: Sequence[Json]) -> Json:
     whole: Json = {}
     candidate: Json = {"content": {"role": "model", "parts": []}}
+    texts: list[str] = []  # of the last part, if it is plain text
     for event in events:
         whole |= {key: value for key, value in event.items() if key != "candidates"}
         for one in (event.get("candidates") or ())[:1]:
             candidate |= {key: value for key, value in one.items() if key != "content"}
             for part in (one.get("content") or {}).get("parts") or ():
                 kept = candidate["content"]["parts"]
-                plain = {*part} == {"text"} and kept and {*kept[-1]} == {"text"}
-                if plain:
-                    kept[-1] = {"text": kept[-1]["text"] + part["text"]}
-                else:
+                plain = {*part} == {"text"}
+                if not (plain and texts):
                     kept.append(part)
+                    texts = []
+                if plain:
+                    texts.append(part["text"])
+                    kept[-1] = {"text": texts}
+    for part in candidate["content"]["parts"]:
+        if isinstance(part.get("text"), list):
+            part["text"] = "".join(part["text"])
     return whole | {"candidates": [candidate]}
 
 

@@ -76,10 +76,11 @@ class Site:
         call: Callable[[Callable[[], str]], Result],
         *,
         timeout_s: float = 0.0,
+        setting: str = "server.timeout_s",
     ) -> Result:
         """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, ""
         while somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
-        deadline = Deadline(timeout_s)
+        deadline = Deadline(timeout_s, setting)
 
         async def present() -> bool:
             if await request.is_disconnected():
@@ -116,13 +117,21 @@ class Site:
     async def changed(
         self, request: Request, caller: Caller, call: Callable[[Callable[[], str]], Result]
     ) -> Result:
-        """As :meth:`attended`, for changes to documents."""
+        """As :meth:`attended`, for changes to documents, of which one is made at a time: none keeps the
+        others waiting longer than ``server.upload_s``."""
 
         def work(gone: Callable[[], str]) -> Result:
             with self.changing():
                 return call(gone)
 
-        return await self.attended(self.checks, request, caller, work)
+        return await self.attended(
+            self.checks,
+            request,
+            caller,
+            work,
+            timeout_s=self.settings.upload_s,
+            setting="server.upload_s",
+        )
 
     @property
     def open(self) -> bool:
@@ -197,7 +206,7 @@ def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
     """The problem for a client still waiting, or ``error`` itself if none is."""
     if deadline.left.is_set():
         return error
-    return Problem(503, str(error.args[0]), hint="ask for less at once, or raise server.timeout_s")
+    return Problem(503, str(error.args[0]), hint=f"ask for less at once, or raise {deadline.setting}")
 
 
 def site(request: HTTPConnection) -> Site:

@@ -82,19 +82,31 @@ def read_response(response: Row, vendor: str, request: AnswerRequest) -> VendorA
     )
 
 
+MOST_PARTS, MOST_LETTERS, MOST_NAMED, MOST_CITED = 10_000, 1_000_000, 1_000, 10_000
+"""Parts and characters of an answer, sources and citations in a response: no more could be checked."""
+
+
+def _few(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise ValueError(f"it has more than {most:,} {what}")
+
+
 class _Text:
-    """Assembles the answer from its parts, and collects sources and citations."""
+    """The answer, its sources and citations. Raises ValueError for more than can be checked."""
 
     def __init__(self, request: AnswerRequest, *, joint: str = "") -> None:
         self.text, self._joint, self._request = "", joint, request
         self.pieces: list[AnswerPart] = []
         self.citations: list[Cited] = []
+        self._known = {source.id: source.text for source in request.sources}
         self._own: dict[str, RequestSource] = {}
         self._quoted: dict[str, list[str]] = {}
 
     def add(self, key: tuple[int, int], words: str, *, apart: bool = False) -> AnswerPart:
         if apart and self.text and words:
             self.text += self._joint
+        _few(len(self.pieces), MOST_PARTS, "parts")
+        _few(len(self.text) + len(words), MOST_LETTERS, "characters")
         piece = AnswerPart(key, len(self.text), len(self.text) + len(words))
         self.text += words
         self.pieces.append(piece)
@@ -102,10 +114,10 @@ class _Text:
 
     def source(self, given: RequestSource) -> str:
         """Registers a source; returns its id, unique among sources with other texts."""
-        known = {source.id: source.text for source in self._request.sources}
+        _few(len(self._own), MOST_NAMED, "sources")
         id = name = visible_id(given.id or given.title or given.uri)[:200].strip() or str(len(self._own) + 1)
         extra = 1
-        while (taken := known.get(id, self._own[id].text if id in self._own else None)) is not None:
+        while (taken := self._known.get(id, self._own[id].text if id in self._own else None)) is not None:
             if taken == given.text or not given.text:
                 return id
             extra += 1
@@ -116,6 +128,7 @@ class _Text:
     def cite(self, start: int, end: int, source: str, quote: str = "") -> None:
         if not 0 <= start <= end <= len(self.text):
             raise ValueError(f"a citation of [{start}, {end}) in a text of {len(self.text)}")
+        _few(len(self.citations), MOST_CITED, "citations")
         self.citations.append(
             Cited(answer_start=start, answer_end=end, quote=Quote(source=source, text=quote))
         )
@@ -268,7 +281,9 @@ def _gemini(response: Row, request: AnswerRequest) -> VendorAnswer:
                 spoken[number] = made.add((place, number), part["text"], apart=not spoken)
         grounding = candidate.get("groundingMetadata") or {}
         ids = [made.source(_chunk(chunk)) for chunk in grounding.get("groundingChunks") or ()]
-        for support in grounding.get("groundingSupports") or ():
+        supports = grounding.get("groundingSupports") or ()
+        _few(len(supports), MOST_CITED, "segments")
+        for support in supports:
             segment = support["segment"]
             piece = spoken[segment.get("partIndex") or min(spoken)]
             data = made.text[piece.start : piece.end].encode()

@@ -15,6 +15,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Citation, Claim, Status
+from citewell.core.stretches import bytes_before
 from citewell.vendors.reading import VendorAnswer
 from citewell.vendors.requests import RequestSource
 
@@ -151,11 +152,12 @@ def _gemini(answered: VendorAnswer, spans: Sequence[VerifiedSpan]) -> Json:
         {"retrievedContext": {"title": one.title or one.id, "uri": one.uri or one.id, "text": one.text}}
         for one in answered.sources
     ]
+    before = bytes_before(answered.text)
     supports = [
         {
             "segment": {
-                "startIndex": len(answered.text[: span.start].encode()),
-                "endIndex": len(answered.text[: span.end].encode()),
+                "startIndex": before[span.start],
+                "endIndex": before[span.end],
                 "text": answered.text[span.start : span.end],
             },
             "groundingChunkIndices": list(dict.fromkeys(place for place, _, _ in span.cited)),

@@ -87,17 +87,18 @@ def names(text: str) -> tuple[Name, ...]:
 
 
 def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
-    tokens = list(run)
     certain = True
-    while tokens:
-        word, first = tokens[0].group(), _opens(text, tokens[0].start(), starts)
+    skipped = 0
+    for token in run:
+        word, first = token.group(), _opens(text, token.start(), starts)
+        alone = skipped == len(run) - 1
         plain = word.lower() in PLAIN or word.lower() in TITLES or word.lower() in JOINERS
-        if plain and (first or word.lower() in TITLES or len(tokens) > 1) and not word.isupper():
-            tokens = tokens[1:]
+        if plain and (first or word.lower() in TITLES or not alone) and not word.isupper():
+            skipped += 1
             continue
-        if first and len(tokens) == 1 and word[1:].islower():
-            certain = False
+        certain = not (first and alone and word[1:].islower())
         break
+    tokens = run[skipped:]
     if not tokens:
         return []
     if len(tokens) == 1:
@@ -115,8 +116,10 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
 
 def _opens(text: str, start: int, starts: set[int]) -> bool:
     """Whether a capital here may be due to the start of a sentence, a quotation or a list item."""
-    before = text[:start].rstrip(" ")
-    return start in starts or not before or before[-1] in "\"'\u201c\u2018:([\n\t•-*;"
+    at = start
+    while at and text[at - 1] == " ":
+        at -= 1
+    return start in starts or not at or text[at - 1] in "\"'\u201c\u2018:([\n\t•-*;"
 
 
 def _is_name_word(word: str) -> bool:

@@ -19,6 +19,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from functools import lru_cache
 
+from citewell.core.metering import must_go_on
 from citewell.core.records import Record
 from citewell.questions.quantity import Quantity, QuantityForm, agree
 from citewell.questions.scales import context_scales
@@ -96,6 +97,7 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
     def check(claimed: Quantity) -> NumberCheck:
         best = NumberCheck(quantity=claimed, match=Match.ABSENT)
         for candidate, text in found:
+            must_go_on()
             match = _compare(claimed, candidate, scales, own, percents)
             if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
                 match = Match.ABSENT

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from citewell.core.metering import must_go_on
 from citewell.core.sentences import line_span
 from citewell.questions.quantity import (
     CENTS,
@@ -62,6 +63,7 @@ def has_long_number(text: str) -> bool:
 def numerals(text: str) -> Iterator[Quantity]:
     position = 0
     while match := _NUMERAL.search(text, position):
+        must_go_on()  # a long text has half a million
         start, end = match.start("num"), match.end("num")
         position = end
         if end - start > MOST_DIGITS or _inside_name(text, match):

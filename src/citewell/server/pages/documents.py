@@ -305,7 +305,7 @@ def _spans(document: Document, start: int, end: int, also: str) -> list[ClaimSpa
     asked = [(start, end)]
     for word in also.split()[:50]:
         first, _, last = word.partition("-")
-        if first.isdecimal() and last.isdecimal():
+        if first.isdecimal() and last.isdecimal() and len(word) < 40:  # int() refuses thousands of digits
             asked.append((int(first), int(last)))
     length = len(document.text)
     return [ClaimSpan(start=a, end=b) for a, b in asked if 0 <= a < b <= length]

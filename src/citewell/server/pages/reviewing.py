@@ -121,7 +121,7 @@ def _picked(visit: Visit, written: str) -> CaseSpan | None:
     place, _, rest = written.partition(" ")
     version, _, document_id = rest.partition(" ")
     start, _, end = place.partition("-")
-    if not (start.isdecimal() and end.isdecimal()):
+    if not (start.isdecimal() and end.isdecimal()) or len(place) > 40:  # int() refuses thousands of digits
         return None
     text = visit.kb.document(document_id, version).text
     return CaseSpan(document=document_id, quote=text[int(start) : int(end)])

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from citewell.core.access import Caller
 from citewell.core.errors import CitewellError
 from citewell.core.records import Claim, Status
+from citewell.core.stretches import bytes_before
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.limits import Busy
@@ -126,6 +127,7 @@ async def check_grounding(
 
 def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckGroundingResponse:
     spec, text = asked.grounding_spec or GroundingSpec(), asked.answer_candidate
+    before = bytes_before(text)
     chunks: dict[tuple[str, int, int], tuple[int, FactChunk]] = {}
     made = []
     for claim in claims:
@@ -139,8 +141,8 @@ def _response(asked: CheckGroundingRequest, claims: tuple[Claim, ...]) -> CheckG
         score = claim.verdict.support if spec.enable_claim_level_score else None
         made.append(
             GroundingClaim(
-                start_pos=len(text[: claim.answer_start].encode()),
-                end_pos=len(text[: claim.answer_end].encode()),
+                start_pos=before[claim.answer_start],
+                end_pos=before[claim.answer_end],
                 claim_text=text[claim.answer_start : claim.answer_end],
                 citation_indices=sorted(indices),
                 score=msgspec.UNSET if score is None else score,

@@ -339,11 +339,12 @@ async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Each event of a stream, including the blank line that ends it."""
     buffer = b""
     async for piece in pieces:
-        start = max(len(buffer) - 3, 0)
+        start, sent = max(len(buffer) - 3, 0), 0
         buffer += piece
-        while found := _BORDER.search(buffer, start):
-            yield buffer[: found.end()]
-            buffer, start = buffer[found.end() :], 0
+        for found in _BORDER.finditer(buffer, start):
+            yield buffer[sent : found.end()]
+            sent = found.end()
+        buffer = buffer[sent:]
     if buffer.strip():
         yield buffer + b"\n\n"
 
