@@ -79,6 +79,16 @@ INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
     MSG: lambda data, limits: from_msg(data).attached,
     ZIP: archive_members,
 }
+_BUILT = {
+    DOCX: "Word document",
+    XLSX: "workbook",
+    PPTX: "presentation",
+    ODT: "OpenDocument text",
+    RTF: "RTF file",
+    EPUB: "EPUB book",
+    MSG: "Outlook message",
+}
+"""Formats of parts that refer to each other: whatever exception their readers raise, a part is damaged."""
 _DEEPEST, _LONGEST_NAME = 3, 200
 
 
@@ -89,10 +99,10 @@ def read_part(
     the files inside it; None for an archive, which has no text of its own. Raises as :func:`read_bytes`."""
     with _told():
         for place in part:
-            uri, unpack = INSIDE[detect(data, uri, limits)](data, limits)[place]
+            uri, unpack = _inside(detect(data, uri, limits), data, limits)[place]
             data = unpack()
         kind = detect(data, uri, limits)
-        inside = INSIDE[kind](data, limits) if kind in INSIDE else []
+        inside = _inside(kind, data, limits) if kind in INSIDE else []
         if inside and len(part) >= _DEEPEST:
             raise LimitError(
                 f"it is nested more than {_DEEPEST} archives deep",
@@ -102,6 +112,11 @@ def read_part(
     if kind == ZIP:
         return None, names
     return read_bytes(data, document_id=document_id, uri=uri, limits=limits), names
+
+
+def _inside(kind: str, data: bytes, limits: Documents) -> _Inside:
+    with _told(kind):
+        return INSIDE[kind](data, limits)
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:
@@ -144,19 +159,20 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 
 
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
-    """The Document in ``data``, which is of this media type. Raises a DocumentError, or any exception that a
-    reader did not foresee."""
+    """The Document in ``data``, which is of this media type. Raises a DocumentError."""
     if kind in PAGED:
         from citewell.documents.pdf import PdfReader
 
         return PdfReader().read(data, document_id=document_id, uri=uri, media_type=kind)
     reader, read = READERS[kind]
-    return read(data, limits).document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
+    with _told(kind):
+        found = read(data, limits)
+    return found.document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Turns exceptions that a reader did not foresee into a DocumentError."""
+def _told(kind: str = "") -> Iterator[None]:
+    """Turns the exceptions of a reader of ``kind`` into a DocumentError."""
     try:
         yield
     except DocumentError:
@@ -170,8 +186,12 @@ def _told() -> Iterator[None]:
             "reading it needs more memory than allowed", hint="split it, or raise documents.memory_mb"
         ) from error
     except Exception as error:
+        named = f"({type(error).__name__}: {error})"
+        hint = "open it in the program it was made with and save it again"
+        if kind in _BUILT:
+            told = f"its parts do not form a readable {_BUILT[kind]} {named}"
+            raise DamagedError(told, hint=hint) from error
         raise DamagedError(
-            f"it is malformed in an unexpected way ({type(error).__name__}: {error})",
-            hint="open it in the program it was made with and save it again;"
-            " if it opens without errors there, please report this",
+            f"it is malformed in an unexpected way {named}",
+            hint=f"{hint}; if it opens without errors there, please report this",
         ) from error
