@@ -1,7 +1,7 @@
 """Bytes -> Document by a table of readers; runs inside the limited worker.
 
 In: the bytes of one file and its name. Out: a Document, or a DocumentError that says what to do.
-Knows nothing about processes, files or stores.
+Knows nothing about processes or stores.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from citewell.documents.detect import (
 )
 from citewell.documents.docx import read_docx
 from citewell.documents.epub import read_epub
+from citewell.documents.files import too_large
 from citewell.documents.html import read_html
 from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
@@ -142,10 +143,7 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     """
     bounds = limits or Documents()
     if len(data) > bounds.max_file_mb << 20:
-        raise LimitError(
-            f"the file has {len(data) >> 20} MiB; the limit is {bounds.max_file_mb}",
-            hint="split it, or raise documents.max_file_mb",
-        )
+        raise too_large(bounds.max_file_mb << 20)
     with _told():
         kind = detect(data, uri or document_id, bounds)
         if kind == ZIP:
@@ -161,9 +159,9 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
     """The Document in ``data``, which is of this media type. Raises a DocumentError."""
     if kind in PAGED:
-        from citewell.documents.pdf import PdfReader
+        from citewell.documents.pdf import read_pdf
 
-        return PdfReader().read(data, document_id=document_id, uri=uri, media_type=kind)
+        return read_pdf(data, document_id=document_id, uri=uri, media_type=kind)
     reader, read = READERS[kind]
     with _told(kind):
         found = read(data, limits)

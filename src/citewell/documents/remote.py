@@ -32,6 +32,7 @@ from citewell.documents.files import (
     Found,
     SourceFile,
     resolve_folder,
+    too_large,
 )
 
 _PIECE = 1 << 20
@@ -163,7 +164,7 @@ class Remote:
                 for piece in found:
                     size += len(piece)
                     if size > most:
-                        raise _too_large(most)
+                        raise too_large(most)
                     if time.monotonic() > ends:
                         told = f"fetching it took longer than {limits.timeout_s:g} s"
                         raise LimitError(told, hint="raise documents.timeout_s")
@@ -219,7 +220,7 @@ def _open(address: str) -> tuple[Any, str]:
 def _read(system: Any, path: str, most: int) -> Generator[bytes, None, None]:
     with system.open(path, "rb") as stream:
         if (getattr(stream, "size", None) or 0) > most:
-            raise _too_large(most)
+            raise too_large(most)
         while piece := stream.read(_PIECE):
             yield piece
 
@@ -253,11 +254,6 @@ def _get(address: str, most: int) -> Generator[bytes, None, None]:
             told = f"HTTP status {answer.status_code}{coding and ', compressed with ' + coding}"
             raise UnreadableError(f"the server's answer cannot be used ({told})", hint=_OUTSIDE)
         yield from answer.iter_raw()
-
-
-def _too_large(most: int) -> LimitError:
-    hint = "split it, or raise documents.max_file_mb"
-    return LimitError(f"the file is larger than {most >> 20} MiB", hint=hint)
 
 
 def _absent(error: Exception) -> bool:

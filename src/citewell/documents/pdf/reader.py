@@ -10,6 +10,7 @@ that is a picture with hardly any text of its own is read by OCR if that is inst
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,6 +41,7 @@ from citewell.documents.pdf.writing import PdfText, Size, write
 if TYPE_CHECKING:
     import pypdfium2
 
+READER = "pdf/5"
 MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
 _FREE_TEXT, _FIELD = 3, 20
@@ -64,69 +66,53 @@ class _Page(NamedTuple):
     scan: Scan | None = None
 
 
-class PdfReader:
-    """The reader of ``application/pdf`` and of pictures; pure, so it runs inside the limited worker."""
-
-    name = "pdf/5"
-
-    def read(self, data: bytes, *, document_id: str, uri: str, media_type: str = PDF) -> Document:
-        """Raises EncryptedError, DamagedError, EmptyDocumentError, LimitError, or OtherKindError for a
-        picture without text."""
-        pdf = _open(data) if media_type == PDF else open_picture(data)
-        try:
-            return self._document(pdf, data, document_id, uri, media_type)
-        finally:
-            pdf.close()
-
-    def _document(
-        self, pdf: pypdfium2.PdfDocument, data: bytes, document_id: str, uri: str, media_type: str
-    ) -> Document:
+def read_pdf(data: bytes, *, document_id: str, uri: str, media_type: str = PDF) -> Document:
+    """Reads a PDF or a picture; pure, so it runs inside the limited worker. Raises EncryptedError,
+    DamagedError, EmptyDocumentError, LimitError, or OtherKindError for a picture without text."""
+    with contextlib.closing(_open(data) if media_type == PDF else open_picture(data)) as pdf:
         count = len(pdf)
         if count > MAX_PAGES:
             raise LimitError(f"it has {count} pages; the limit is {MAX_PAGES}", hint="split the file")
         pages = [_page(pdf, index) for index in range(count)]
-        hidden: dict[str, Counter[int]] = {}
-        for number, page in enumerate(pages, 1):
-            for reason, characters in page.hidden.items():
-                hidden.setdefault(reason, Counter())[number] += characters
-        if not any(page.lines for page in pages):
-            raise _without_text(count, hidden, media_type)
-        own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
-        written = write(own.lines, [page.size for page in pages], _outline(pdf))
-        lost = _lost(pages, own.lines, written)
-        notes = _page_notes(pages, lost)
-        notes += [
-            f"{sum(where.values())} characters left out ({reason}) on {page_ranges(sorted(where))}"
-            for reason, where in sorted(hidden.items())
-        ]
-        if own.set_aside:
-            shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
-            lines, characters = sum(own.set_aside.values()), sum(own.characters)
-            notes.append(
-                f"{lines} running lines and page numbers left out ({characters} characters): {shown}"
-            )
-        scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
+        outline = _outline(pdf)
         # What says that it was created today is the PDF that a picture becomes, not the picture.
-        front = describe(pdf.get_metadata_dict() if media_type == PDF else {}, own.lines[:3])
-        return Document(
-            document_id=document_id,
-            version=hash_bytes(data),
-            text=written.text,
-            text_hash=hash_text(written.text),
-            reader=f"{self.name}+{ocr.engine_name()}" if scans else self.name,
-            media_type=media_type,
-            uri=uri,
-            title=front.title,
-            author=front.author,
-            language=language(written.text),
-            **front.dates,
-            sections=written.sections,
-            pages=written.pages,
-            boxes=placed(written.boxes, written.text, scans),
-            tables=written.tables,
-            incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
-            notes=tuple(notes),
-        )
+        info = pdf.get_metadata_dict() if media_type == PDF else {}
+    hidden: dict[str, Counter[int]] = {}
+    for number, page in enumerate(pages, 1):
+        for reason, characters in page.hidden.items():
+            hidden.setdefault(reason, Counter())[number] += characters
+    if not any(page.lines for page in pages):
+        raise _without_text(count, hidden, media_type)
+    own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
+    written = write(own.lines, [page.size for page in pages], outline)
+    lost = _lost(pages, own.lines, written)
+    notes = _page_notes(pages, lost)
+    notes += [
+        f"{sum(where.values())} characters left out ({reason}) on {page_ranges(sorted(where))}"
+        for reason, where in sorted(hidden.items())
+    ]
+    if own.set_aside:
+        shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
+        lines, characters = sum(own.set_aside.values()), sum(own.characters)
+        notes.append(f"{lines} running lines and page numbers left out ({characters} characters): {shown}")
+    scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
+    return Document(
+        document_id=document_id,
+        version=hash_bytes(data),
+        text=written.text,
+        text_hash=hash_text(written.text),
+        reader=f"{READER}+{ocr.engine_name()}" if scans else READER,
+        media_type=media_type,
+        uri=uri,
+        language=language(written.text),
+        **describe(info, own.lines[:3]),
+        sections=written.sections,
+        pages=written.pages,
+        boxes=placed(written.boxes, written.text, scans),
+        tables=written.tables,
+        incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
+        notes=tuple(notes),
+    )
 
 
 def _open(data: bytes) -> pypdfium2.PdfDocument:
