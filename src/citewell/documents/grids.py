@@ -30,7 +30,6 @@ class Grid:
     """A table being read; ``layout`` once another table opens inside it."""
 
     rows: list[list[GridCell]] = field(default_factory=list)
-    heads: int = 0
     in_head: bool = False
     caption: list[tuple[str, Script]] = field(default_factory=list)
     layout: bool = False

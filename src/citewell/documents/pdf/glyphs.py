@@ -111,19 +111,17 @@ class _Frame:
     def __init__(self, page: pypdfium2.PdfPage) -> None:
         self.left, self.bottom, right, top = _crop(page)
         self.rotation = int(page.get_rotation()) % 360
-        self._across, self._up = right - self.left, top - self.bottom
-        upright = self.rotation in (0, 180)
-        self.width, self.height = (self._across, self._up) if upright else (self._up, self._across)
+        self._matrix = {
+            0: (1, 0, 0, 1, -self.left, -self.bottom),
+            90: (0, -1, 1, 0, -self.bottom, right),
+            180: (-1, 0, 0, -1, right, top),
+            270: (0, 1, -1, 0, top, -self.left),
+        }[self.rotation]
+        _, _, self.width, self.height = self.bounds((self.left, self.bottom, right, top))
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        x, y = x - self.left, y - self.bottom
-        if self.rotation == 0:
-            return x, y
-        if self.rotation == 90:
-            return y, self._across - x
-        if self.rotation == 180:
-            return self._across - x, self._up - y
-        return self._up - y, x
+        a, b, c, d, e, f = self._matrix
+        return a * x + c * y + e, b * x + d * y + f
 
     def bounds(self, *boxes: Bounds) -> Bounds:
         corners = [self.point(*corner) for box in boxes for corner in (box[:2], box[2:])]
