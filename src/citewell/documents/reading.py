@@ -17,27 +17,10 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.naming import visible_id
 from citewell.core.records import Document
+from citewell.documents import detect as formats
 from citewell.documents.archives import archive_members
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.data import read_json
-from citewell.documents.detect import (
-    CSV,
-    DOCX,
-    EML,
-    EPUB,
-    HTML,
-    JSON,
-    MARKDOWN,
-    MSG,
-    ODT,
-    PAGED,
-    PLAIN,
-    PPTX,
-    RTF,
-    XLSX,
-    ZIP,
-    detect,
-)
 from citewell.documents.docx import read_docx
 from citewell.documents.epub import read_epub
 from citewell.documents.files import too_large
@@ -53,43 +36,36 @@ from citewell.documents.text import read_text
 
 
 class _Format(NamedTuple):
-    """``reader``: the name that documents carry; its number is raised if the same bytes give another text."""
+    """``reader``: the name that documents carry; its number is raised if the same bytes give another text.
+    ``made_of_parts``: what to call a format of parts that refer to each other; whatever exception its reader
+    raises, a part is damaged."""
 
     reader: str
     read: Callable[[bytes, Documents], Canonical]
+    made_of_parts: str = ""
 
 
 READERS: Mapping[str, _Format] = {
-    HTML: _Format("html/5", read_html),
-    MARKDOWN: _Format("markdown/5", read_markdown),
-    DOCX: _Format("docx/5", read_docx),
-    XLSX: _Format("xlsx/3", read_xlsx),
-    CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
-    PLAIN: _Format("text/1", lambda data, limits: read_text(data)),
-    JSON: _Format("json/1", lambda data, limits: read_json(data)),
-    PPTX: _Format("pptx/1", read_pptx),
-    ODT: _Format("odt/1", read_odt),
-    RTF: _Format("rtf/1", read_rtf),
-    EPUB: _Format("epub/1", read_epub),
-    EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
-    MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits)),
+    formats.HTML: _Format("html/5", read_html),
+    formats.MARKDOWN: _Format("markdown/5", read_markdown),
+    formats.DOCX: _Format("docx/5", read_docx, "Word document"),
+    formats.XLSX: _Format("xlsx/3", read_xlsx, "workbook"),
+    formats.CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
+    formats.PLAIN: _Format("text/1", lambda data, limits: read_text(data)),
+    formats.JSON: _Format("json/1", lambda data, limits: read_json(data)),
+    formats.PPTX: _Format("pptx/1", read_pptx, "presentation"),
+    formats.ODT: _Format("odt/1", read_odt, "OpenDocument text"),
+    formats.RTF: _Format("rtf/1", read_rtf, "RTF file"),
+    formats.EPUB: _Format("epub/1", read_epub, "EPUB book"),
+    formats.EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
+    formats.MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits), "Outlook message"),
 }
 _Inside = list[tuple[str, Callable[[], bytes]]]
 INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
-    EML: lambda data, limits: from_eml(data).attached,
-    MSG: lambda data, limits: from_msg(data).attached,
-    ZIP: archive_members,
+    formats.EML: lambda data, limits: from_eml(data).attached,
+    formats.MSG: lambda data, limits: from_msg(data).attached,
+    formats.ZIP: archive_members,
 }
-_BUILT = {
-    DOCX: "Word document",
-    XLSX: "workbook",
-    PPTX: "presentation",
-    ODT: "OpenDocument text",
-    RTF: "RTF file",
-    EPUB: "EPUB book",
-    MSG: "Outlook message",
-}
-"""Formats of parts that refer to each other: whatever exception their readers raise, a part is damaged."""
 _DEEPEST, _LONGEST_NAME = 3, 200
 
 
@@ -100,9 +76,9 @@ def read_part(
     the files inside it; None for an archive, which has no text of its own. Raises as :func:`read_bytes`."""
     with _told():
         for place in part:
-            uri, unpack = _inside(detect(data, uri, limits), data, limits)[place]
+            uri, unpack = _inside(formats.detect(data, uri, limits), data, limits)[place]
             data = unpack()
-        kind = detect(data, uri, limits)
+        kind = formats.detect(data, uri, limits)
         inside = _inside(kind, data, limits) if kind in INSIDE else []
         if inside and len(part) >= _DEEPEST:
             raise LimitError(
@@ -110,7 +86,7 @@ def read_part(
                 hint="unpack the outer archive and ingest the folder",
             )
         names = tuple(_distinct(name for name, _ in inside))
-    if kind == ZIP:
+    if kind == formats.ZIP:
         return None, names
     return read_bytes(data, document_id=document_id, uri=uri, limits=limits), names
 
@@ -145,8 +121,8 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     if len(data) > bounds.max_file_mb << 20:
         raise too_large(bounds.max_file_mb << 20)
     with _told():
-        kind = detect(data, uri or document_id, bounds)
-        if kind == ZIP:
+        kind = formats.detect(data, uri or document_id, bounds)
+        if kind == formats.ZIP:
             raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
         document = read_as(kind, data, bounds, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
@@ -158,14 +134,14 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
     """The Document in ``data``, which is of this media type. Raises a DocumentError."""
-    if kind in PAGED:
+    if kind in formats.PAGED:
         from citewell.documents.pdf import read_pdf
 
         return read_pdf(data, document_id=document_id, uri=uri, media_type=kind)
-    reader, read = READERS[kind]
+    form = READERS[kind]
     with _told(kind):
-        found = read(data, limits)
-    return found.document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
+        found = form.read(data, limits)
+    return found.document(data, document_id=document_id, uri=uri, reader=form.reader, media_type=kind)
 
 
 @contextlib.contextmanager
@@ -186,9 +162,8 @@ def _told(kind: str = "") -> Iterator[None]:
     except Exception as error:
         named = f"({type(error).__name__}: {error})"
         hint = "open it in the program it was made with and save it again"
-        if kind in _BUILT:
-            told = f"its parts do not form a readable {_BUILT[kind]} {named}"
-            raise DamagedError(told, hint=hint) from error
+        if kind in READERS and (what := READERS[kind].made_of_parts):
+            raise DamagedError(f"its parts do not form a readable {what} {named}", hint=hint) from error
         raise DamagedError(
             f"it is malformed in an unexpected way {named}",
             hint=f"{hint}; if it opens without errors there, please report this",
