@@ -253,10 +253,9 @@ class _Walk:
         return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their background"
 
     def _style(self, index: int, handle: int) -> _Style:
-        style = self._styles.get(handle)
-        if style is None:
-            style = self._styles[handle] = self._style_at(index, handle)
-        return style
+        if handle not in self._styles:
+            self._styles[handle] = self._style_at(index, handle)
+        return self._styles[handle]
 
     def _style_at(self, index: int, handle: int) -> _Style:
         if not handle:
@@ -270,15 +269,12 @@ class _Walk:
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
         *colour, alpha = self._calls.colour(index, stroke=mode in _STROKE_ONLY)
-        hidden = (
-            "invisible (render mode 3)"
-            if mode in _INVISIBLE_MODES
-            else "smaller than one point"
-            if size < TINY
-            else "transparent"
-            if alpha < _MIN_ALPHA
-            else ""
-        )
+        reasons = {
+            "invisible (render mode 3)": mode in _INVISIBLE_MODES,
+            "smaller than one point": size < TINY,
+            "transparent": alpha < _MIN_ALPHA,
+        }
+        hidden = next((reason for reason, holds in reasons.items() if holds), "")
         quarter = (1 if b > 0 else 3) if abs(b) > abs(a) else (2 if a < 0 else 0)
         turned = (quarter - self._frame.rotation // 90) % 4
         return _Style(
@@ -296,12 +292,11 @@ class _Walk:
 
     def _font(self, handle: int) -> tuple[bool, bool]:
         address = self._calls.font_address(handle)
-        known = self._fonts.get(address)
-        if known is None:
+        if address not in self._fonts:
             name, weight = self._calls.font(handle)
             bold = weight >= 600 or any(mark in name for mark in _BOLD)
-            known = self._fonts[address] = bold, any(mark in name for mark in _ITALIC)
-        return known
+            self._fonts[address] = bold, any(mark in name for mark in _ITALIC)
+        return self._fonts[address]
 
     def _rules(self) -> list[RuledLine]:
         found = []

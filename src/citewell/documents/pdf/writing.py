@@ -88,24 +88,20 @@ class _Writer:
 
     def _page(self, number: int, lines: list[VisualLine]) -> None:
         edges, pitches = right_edges(lines), usual_pitch(lines)
-        begun = False
-        for block in find_tables(lines):
-            if not begun:
-                begun = True
-                if not (self._open and isinstance(block, VisualLine) and carries_over(self._open, block)):
-                    self._close()
-                self._starts.append(self._at)
-                if self._open is not None and isinstance(block, VisualLine):
-                    self._append(self._open, block, across=True)
-                    continue
+        blocks = find_tables(lines)
+        first = blocks[0] if blocks else None
+        if not (self._open and isinstance(first, VisualLine) and carries_over(self._open, first)):
+            self._close()
+        self._starts.append(self._at)
+        if self._open is not None and isinstance(first, VisualLine):
+            self._append(self._open, first, across=True)
+            blocks = blocks[1:]
+        for block in blocks:
             if isinstance(block, DraftTable):
                 self._close()
                 self._table(block)
             else:
                 self._line(block, edges, pitches)
-        if not begun:
-            self._close()
-            self._starts.append(self._at)
 
     def _line(self, line: VisualLine, edges: dict[int, float], pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
@@ -250,8 +246,7 @@ class _Writer:
         for text in reversed(self._recent):
             if text == "\t":
                 return ""
-            found = units_in(text)
-            if found:
+            if found := units_in(text):
                 return found
         return ""
 
