@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterator
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from citewell.documents.pdf.ink import Ink
 from citewell.documents.pdf.pdfium import Bounds, PageCalls
@@ -137,7 +137,7 @@ def _crop(page: pypdfium2.PdfPage) -> Bounds:
 
 class _Walk:
     """One pass over the characters. Styles are queried once per text object, and an unbroken word in one
-    object costs three calls, which keeps a page at a few milliseconds."""
+    object costs four calls, which keeps a page at a few milliseconds."""
 
     def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
         self._calls = calls
@@ -154,24 +154,16 @@ class _Walk:
         self._fonts: dict[int, tuple[bool, bool]] = {}
 
     def run(self) -> PageWords:
-        text = self._calls.text(self._count)
-        spans = [match.span() for match in _WORD.finditer(text)]
-        firsts = self._calls.objects([start for start, _ in spans])
-        lasts = self._calls.objects([end - 1 for _, end in spans])
-        # Most words lie in one text object; only those that straddle two are examined by character.
-        straddling = [span for span, a, b in zip(spans, firsts, lasts, strict=True) if a != b]
-        stops = self._stops(text, straddling) if straddling else {}
-        pieces: list[tuple[int, int, int, bool]] = []
-        after = -1
-        for (start, end), handle in zip(spans, firsts, strict=True):
+        text, after = self._calls.text(self._count), -1
+        for match in _WORD.finditer(text):
+            start, end = match.span()
+            handle, last = self._calls.object(start), self._calls.object(end - 1)
+            # Most words lie in one text object; only those that straddle two are examined by character.
+            stops = self._stops(text, start, end) if handle != last else ()
             spaced, after = start != after, end
-            for stop, following in stops.get(start, ()):
-                pieces.append((start, stop, handle, spaced))
+            for stop, following in (*stops, (end, 0)):
+                self._piece(text, start, stop, handle, spaced)
                 start, handle, spaced = stop, following, False
-            pieces.append((start, end, handle, spaced))
-        boxes = iter(self._calls.boxes([at for start, end, *_ in pieces for at in (start, end - 1)]))
-        for (start, end, handle, spaced), a, b in zip(pieces, boxes, boxes, strict=True):
-            self._piece(text, start, end, handle, spaced, a, b)
         return PageWords(
             self._frame.width,
             self._frame.height,
@@ -183,46 +175,34 @@ class _Walk:
             self._images,
         )
 
-    def _stops(self, text: str, words: list[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
-        """Start of a word -> where its mode, colour or baseline changes or there is white inside it, each
-        with the object that follows. Many files set every letter as a separate object."""
+    def _stops(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where the mode, colour or baseline of a word changes or there is white inside it, each with the
+        object that follows. Many files set every letter as a separate object."""
         calls = self._calls
-        indexes = [index for start, end in words for index in range(start, end)]
-        handles = calls.objects(indexes)
-        boxes = np.array(calls.boxes(indexes))
-        prints, lines = calls.prints(indexes, handles), np.array(calls.origins(indexes))
-        firsts = np.cumsum([0, *(end - start for start, end in words)])
-        styles = [self._style(start, handles[at]) for (start, _), at in zip(words, firsts, strict=False)]
-        lengths = np.diff(firsts)
-        sizes = np.repeat([style.size for style in styles], lengths)[1:]
-        down = np.repeat([style.axis for style in styles], lengths)[1:]
-        moved = np.abs(np.diff(lines, axis=0))[np.arange(len(down)), down] > 0.1 * sizes
-        changed = moved | np.array([a != b for a, b in itertools.pairwise(prints)])
-        ahead, behind = boxes[1:], boxes[:-1]
-        white = np.maximum(ahead[:, :2] - behind[:, 2:], behind[:, :2] - ahead[:, 2:]).max(axis=1)
-        wide = white > _SPACE * sizes
-        inside = np.ones(len(sizes), dtype=bool)
-        inside[firsts[1:-1] - 1] = False
-        found: dict[int, list[tuple[int, int]]] = {}
-        for at in np.flatnonzero((changed | wide) & inside).tolist():
-            word = int(np.searchsorted(firsts, at, side="right")) - 1
-            index = indexes[at + 1]
-            if not changed[at]:
-                # Ignore white that is between all letters, and white next to a narrow figure.
-                usual = float(np.median(white[firsts[word] : firsts[word + 1] - 1]))
-                if white[at] <= 2 * usual or not (text[index - 1].isalpha() or text[index].isalpha()):
-                    continue
-            found.setdefault(words[word][0], []).append((index, handles[at + 1]))
-        return found
+        handles = [calls.object(index) for index in range(start, end)]
+        style = self._style(start, handles[0])
+        # Mode and colour distinguish hidden letters from their neighbours.
+        prints = [(calls.mode(handle), calls.colour(at)) for at, handle in enumerate(handles, start)]
+        lines = [calls.origin(index)[style.axis] for index in range(start, end)]
+        boxes = [calls.box(index) for index in range(start, end)]
+        whites = [
+            max(b[0] - a[2], b[1] - a[3], a[0] - b[2], a[1] - b[3]) for a, b in itertools.pairwise(boxes)
+        ]
+        least = max(_SPACE * style.size, 2 * median(whites))  # not the white that is between all letters
+        for at, white in enumerate(whites, 1):
+            changed = prints[at] != prints[at - 1] or abs(lines[at] - lines[at - 1]) > 0.1 * style.size
+            # White next to a narrow figure is usual.
+            lettered = text[start + at - 1].isalpha() or text[start + at].isalpha()
+            if changed or (white > least and lettered):
+                yield start + at, handles[at]
 
-    def _piece(
-        self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds
-    ) -> None:
-        """Adds a word; ``a`` and ``b``: the ink of its first and last characters."""
+    def _piece(self, text: str, start: int, end: int, handle: int, spaced: bool) -> None:
+        """Adds a word."""
         shown = text[start:end].translate(_TRANSLATED)
         if not shown:
             return
         style, frame = self._style(start, handle), self._frame
+        a, b = self._calls.box(start), self._calls.box(end - 1)  # the ink of its first and last characters
         if style.aslant or frame.rotation:
             ink = frame.bounds(a, b)
             x0, x1 = ink[0], ink[2]
@@ -264,7 +244,7 @@ class _Walk:
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
             # Type 3 fonts have their size in a matrix of their own: check the ink before calling it tiny.
-            boxes = self._calls.boxes(range(index, min(index + 6, self._count)))
+            boxes = [self._calls.box(at) for at in range(index, min(index + 6, self._count))]
             size = max(size, *(min(box[3] - box[1], 1000.0) for box in boxes))
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
