@@ -149,15 +149,11 @@ def _told(kind: str = "") -> Iterator[None]:
     """Turns the exceptions of a reader of ``kind`` into a DocumentError."""
     try:
         yield
-    except DocumentError:
+    except (DocumentError, MemoryError):  # the worker turns the latter into one, as it knows the limit
         raise
     except RecursionError as error:
         raise LimitError(
             "it is nested too deeply to read", hint="this is unusual; reduce the nesting"
-        ) from error
-    except MemoryError as error:
-        raise LimitError(
-            "reading it needs more memory than allowed", hint="split it, or raise documents.memory_mb"
         ) from error
     except Exception as error:
         named = f"({type(error).__name__}: {error})"
