@@ -217,15 +217,19 @@ def ahead(
 ) -> Generator[Item, None, None]:
     """``items``, produced in a separate thread, a few ahead of the consumer. Closing it early calls ``stop``,
     which must end the current read."""
+
+    def following() -> Item | None:
+        return next(items, None)
+
     with ThreadPoolExecutor(1, "citewell-reading") as pool:
-        coming = deque(pool.submit(next, items, None) for _ in range(_ITEMS_AHEAD))
+        coming = deque(pool.submit(following) for _ in range(_ITEMS_AHEAD))
         try:
             while True:
                 while not wait(list(coming)[:1], _LOOKED_S).done:
                     must_go_on()
                 if (item := coming.popleft().result()) is None:
                     return
-                coming.append(pool.submit(next, items, None))
+                coming.append(pool.submit(following))
                 yield item
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -145,10 +145,9 @@ class _Walk:
         self._ink = Ink(page, calls)
         self._images, self._unmapped, self._read = calls.images, 0, 0
         self._hidden: Counter[str] = Counter()
-        count = calls.count()
-        self._count = min(count, MAX_CHARACTERS)
-        if count > MAX_CHARACTERS:
-            self._hidden[f"over {MAX_CHARACTERS} on the page"] = count - MAX_CHARACTERS
+        self._count = min(calls.count, MAX_CHARACTERS)
+        if calls.count > MAX_CHARACTERS:
+            self._hidden[f"over {MAX_CHARACTERS} on the page"] = calls.count - MAX_CHARACTERS
         self._words: list[PdfWord] = []
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}

@@ -27,7 +27,7 @@ class PageCalls:
     """Characters are identified by their index on the page, objects by their address (0: none)."""
 
     def __init__(self, page: pypdfium2.PdfPage, textpage: pypdfium2.PdfTextPage) -> None:
-        self._textpage = textpage.raw
+        self._textpage, self.count = textpage.raw, int(textpage.count_chars())
         self._handles: dict[int, Any] = {}
         self._doubles = [ctypes.c_double() for _ in range(4)]
         self._floats = [ctypes.c_float() for _ in range(4)]
@@ -39,9 +39,6 @@ class PageCalls:
                 # Paths only of the page itself: those of a form are in its own coordinates.
                 if item.type != _PATH or not item.level:
                     self._objects[item.type].append(item)
-
-    def count(self) -> int:
-        return int(raw.FPDFText_CountChars(self._textpage))
 
     def text(self, count: int) -> str:
         """One code point for each of the first ``count`` characters, so that offsets are their indexes."""
