@@ -25,7 +25,7 @@ from benchmarks.pdf_writers import distance
 from benchmarks.reporting import interval, table, write
 from citewell.core.records import Document
 from citewell.documents.ocr import engine_name, read_picture
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 from citewell.documents.pdf.scans import SIDE
 from citewell.evaluation.intervals import clopper_pearson
 
@@ -143,7 +143,7 @@ def measure(number: int) -> Measured:
     begun = time.process_time()
     pypdfium2.PdfDocument(made.data)[0].render(scale=SIDE / 842).to_numpy()
     drawn = time.process_time()
-    document = PdfReader().read(made.data, document_id="scan.pdf", uri="")
+    document = read_pdf(made.data, document_id="scan.pdf", uri="")
     read = time.process_time()
     wanted, got = "\n".join(made.paragraphs), document.text
     return Measured(

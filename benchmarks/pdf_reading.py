@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from citewell.core.records import Document, Table
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 
 _WORD = re.compile(r"[A-Za-z]+|\d[\d,]*(?:\.\d+)?")
 _GLUED = 12
@@ -42,7 +42,7 @@ def main() -> None:
     speeds: list[tuple[float, str]] = []
     for path in sorted(path for path in (folder / "pdfs").glob("*.pdf") if chosen.only in path.name):
         begun = time.process_time()
-        document = PdfReader().read(path.read_bytes(), document_id=path.name, uri="")
+        document = read_pdf(path.read_bytes(), document_id=path.name, uri="")
         took = time.process_time() - begun
         seconds += took
         pages_read += len(document.pages)

@@ -21,7 +21,7 @@ from benchmarks.pdf_setters import LEASE, WRITERS, Block
 from benchmarks.reporting import table, write
 from citewell.core.errors import EmptyDocumentError
 from citewell.core.records import Document
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 
 
 class Reading(NamedTuple):
@@ -92,7 +92,7 @@ def speeds(files: Sequence[bytes]) -> dict[str, float]:
     import pypdfium2
 
     def ours(data: bytes) -> None:
-        PdfReader().read(data, document_id="lease.pdf", uri="")
+        read_pdf(data, document_id="lease.pdf", uri="")
 
     def text_alone(data: bytes) -> None:
         for page in pypdfium2.PdfDocument(data):
@@ -127,7 +127,7 @@ def main() -> None:
             continue
         made = writer.write()
         try:
-            document = PdfReader().read(made, document_id="lease.pdf", uri="")
+            document = read_pdf(made, document_id="lease.pdf", uri="")
         except EmptyDocumentError:
             rows.append([name, "refused: a scan", *[""] * 5])
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from citewell.core.records import Document
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 
 WIDTHS = {" ": 278, ".": 278, ",": 278, "-": 333, "(": 333, ")": 333, "$": 556, "%": 889}
 
@@ -91,7 +91,7 @@ class Pdf:
         return body + end.encode("cp1252")
 
     def read(self) -> Document:
-        document = PdfReader().read(self.bytes(), document_id="d.pdf", uri="file:d.pdf")
+        document = read_pdf(self.bytes(), document_id="d.pdf", uri="file:d.pdf")
         assert unicodedata.is_normalized("NFC", document.text)
         return document
 

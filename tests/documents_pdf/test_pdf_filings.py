@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citewell.core.records import Document, Found, Table
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 
 pytestmark = pytest.mark.data
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.data
 @pytest.fixture(scope="module")
 def amazon(data: Path) -> Document:
     path = data / "financebench" / "pdfs" / "AMAZON_2019_10K.pdf"
-    return PdfReader().read(path.read_bytes(), document_id=path.name, uri="")
+    return read_pdf(path.read_bytes(), document_id=path.name, uri="")
 
 
 def table(document: Document, title: str, label: str) -> Table:
@@ -70,7 +70,7 @@ def test_two_columns_of_a_bank(data: Path) -> None:
     part = pypdfium2.PdfDocument.new()
     part.import_pages(whole, [9])
     part.save(target := _Sink())
-    document = PdfReader().read(bytes(target.data), document_id="page", uri="")
+    document = read_pdf(bytes(target.data), document_id="page", uri="")
     assert "expense from the associated tax credits" in document.text
     assert "Wholesale\t(671)\t2,594\tNM" in document.text
 

@@ -8,7 +8,7 @@ from benchmarks.pdf_writers import compare
 
 from citewell.core.errors import EmptyDocumentError
 from citewell.documents import ocr
-from citewell.documents.pdf import PdfReader
+from citewell.documents.pdf import read_pdf
 
 SETTERS = {name: writer for name, writer in WRITERS.items() if writer.module and not writer.program}
 
@@ -22,9 +22,9 @@ def test_words_order_paragraphs_and_headings_are_those_that_went_in(name: str) -
         pytest.skip("with OCR, tests/documents_pdf/test_ocr.py reads scanned pages")
     if name.endswith("scanned"):
         with pytest.raises(EmptyDocumentError, match="OCR"):
-            PdfReader().read(writer.write(), document_id="lease.pdf", uri="")
+            read_pdf(writer.write(), document_id="lease.pdf", uri="")
         return
-    document = PdfReader().read(writer.write(), document_id="lease.pdf", uri="")
+    document = read_pdf(writer.write(), document_id="lease.pdf", uri="")
     reading = compare(document)
     assert (reading.characters, reading.whole, reading.headings) == (1, 1, 1)
     assert reading.order > 0.98

@@ -8,12 +8,11 @@ so their sum bounds what any reader can be made to unpack. Knows nothing about t
 
 from __future__ import annotations
 
-import contextlib
 import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -55,10 +54,6 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
     return archive
 
 
-UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
-"""What reading a part of a damaged archive may raise."""
-
-
 def archive_members(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
     """The name of each file in an archive and the function that unpacks it; without folders and hidden files.
     Raises as :func:`open_archive`, and LimitError for too many files."""
@@ -69,15 +64,18 @@ def archive_members(data: bytes, limits: Documents) -> list[tuple[str, Callable[
             f"it contains {len(files)} files; the limit is {_MOST_FILES}",
             hint="unpack it and ingest the folder",
         )
-    return [(part.filename, partial(_unpacked, archive, part)) for part in files]
+    return [(part.filename, partial(unpack, archive, part)) for part in files]
 
 
-def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+def unpack(archive: zipfile.ZipFile, part: str | zipfile.ZipInfo, most: int = -1) -> bytes:
+    """A part of an archive, or its first ``most`` bytes. Raises DamagedError."""
     try:
-        return archive.read(part)
-    except UNPACKING as error:
+        with archive.open(part) as stream:
+            return stream.read(most)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+        name = part if isinstance(part, str) else part.filename
         raise DamagedError(
-            f"{part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
+            f"its part {name!r} cannot be unpacked ({error})", hint="download or save it again"
         ) from error
 
 
@@ -85,15 +83,7 @@ def refuse_entities(archive: zipfile.ZipFile, endings: tuple[str, ...] = (".xml"
     """Raises DamagedError if a part whose name has one of these endings declares a document type: programs
     never write one there, attacks do."""
     for part in archive.infolist():
-        if not part.filename.endswith(endings):
-            continue
-        try:
-            with archive.open(part) as stream:
-                head = stream.read(_HEAD)
-        except UNPACKING as error:
-            raise DamagedError(
-                f"its part {part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
-            ) from error
+        head = unpack(archive, part, _HEAD) if part.filename.endswith(endings) else b""
         if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
             raise DamagedError(
                 f"its part {part.filename!r} declares XML entities, which such files never do",
@@ -115,31 +105,6 @@ def root_of(data: bytes) -> Any:
 
     safe = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
     return etree.fromstring(data, safe)
-
-
-@contextlib.contextmanager
-def damage_reported(kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Turns the exceptions caused by missing, damaged or malformed parts, and a library's own ``errors``,
-    into a DamagedError."""
-    from lxml import etree
-
-    try:
-        yield
-    except errors + (  # noqa: RUF005 - as the type checker reads it
-        LookupError,
-        SyntaxError,  # what the standard library's XML reader raises
-        ValueError,
-        TypeError,
-        AttributeError,
-        OSError,
-        zipfile.BadZipFile,
-        zlib.error,
-        etree.LxmlError,
-    ) as error:
-        raise DamagedError(
-            f"its parts do not form a readable {kind} ({type(error).__name__}: {error})",
-            hint="open it in the program it was made with and save it again",
-        ) from error
 
 
 def office_metadata(archive: zipfile.ZipFile) -> Metadata:

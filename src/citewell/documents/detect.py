@@ -24,7 +24,7 @@ from citewell.core.errors import (
     UnsupportedError,
 )
 from citewell.documents import ocr
-from citewell.documents.archives import damage_reported, open_archive, refuse_entities
+from citewell.documents.archives import open_archive, refuse_entities, unpack
 from citewell.documents.encoding import READS, binary, decode
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = ("application/pdf", "text/html", "text/markdown", "text/csv", "text/plain")
@@ -222,13 +222,13 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
     with open_archive(data, limits) as archive:
         names = set(zipfile.ZipFile.namelist(archive))
         kind = next((media_type for part, media_type in _PARTS if part in names), "")
-        said = _mimetype(archive) if "mimetype" in names else ""
-        if not kind and "content.xml" in names and said == ODT:
+        said = unpack(archive, "mimetype", _LONGEST_TYPE) if "mimetype" in names else b""
+        if not kind and "content.xml" in names and said.strip() == ODT.encode():
             kind = ODT
         if kind:
             refuse_entities(archive)
             return kind
-        if "META-INF/container.xml" in names and said in (EPUB, ""):
+        if "META-INF/container.xml" in names and said.strip() in (EPUB.encode(), b""):
             refuse_entities(archive, ("META-INF/container.xml", "META-INF/encryption.xml", ".opf"))
             return EPUB
     what = next((what for part, what in _UNREAD_PARTS if part in names), "")
@@ -236,11 +236,6 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
     if not what and PurePosixPath(name).suffix.lower() == ".zip":
         return ZIP
     raise OtherKindError(f"it is {what or 'a ZIP archive'}", hint=READS + "; unpack or convert it first")
-
-
-def _mimetype(archive: zipfile.ZipFile) -> str:
-    with damage_reported("ZIP archive"), archive.open("mimetype") as stream:
-        return stream.read(_LONGEST_TYPE).strip().decode("ascii", "replace")
 
 
 def _text_kind(data: bytes, suffix: str) -> str:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import damage_reported, office_metadata, open_archive, root_of
+from citewell.documents.archives import office_metadata, open_archive, root_of
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import UNKNOWN, linear, symbol
 from citewell.documents.hiding import is_pale
@@ -35,9 +35,8 @@ def read_docx(data: bytes, limits: Documents) -> Canonical:
     import io
 
     import docx
-    from docx.opc.exceptions import OpcError
 
-    with damage_reported("Word document", OpcError), open_archive(data, limits) as archive:
+    with open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         opened = docx.Document(io.BytesIO(data))
         body = _Body(out, opened.styles, Numbering(next(_parts(opened.part, "numbering"), ())))

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from citewell.core.config import Documents
 from citewell.core.errors import EncryptedError
-from citewell.documents.archives import damage_reported, open_archive, parse_part
+from citewell.documents.archives import open_archive, parse_part
 from citewell.documents.canonical import Canonical
 from citewell.documents.hiding import Hiding
 from citewell.documents.html import decode_page, read_page
@@ -26,7 +26,7 @@ _PAGES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
 
 def read_epub(data: bytes, limits: Documents) -> Canonical:
     """Reads books without copy protection; raises EncryptedError for others."""
-    with damage_reported("EPUB book"), open_archive(data, limits) as archive:
+    with open_archive(data, limits) as archive:
         root = parse_part(archive, "META-INF/container.xml").find(".//{*}rootfile").get("full-path")
         package, names = parse_part(archive, root), set(archive.namelist())
         paths = {

@@ -159,13 +159,16 @@ def _opened(path: Path, max_bytes: int, root: Path | None) -> Iterator[tuple[Bin
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableError("it is not a regular file", hint="name a regular file")
             if status.st_size > max_bytes:
-                raise LimitError(
-                    f"the file is larger than {max_bytes >> 20} MiB",
-                    hint="split it, or raise documents.max_file_mb",
-                )
+                raise too_large(max_bytes)
             yield stream, status.st_size
     except OSError as error:
         raise _unreadable(error) from error
+
+
+def too_large(max_bytes: int) -> LimitError:
+    """The error for a file of more than ``max_bytes``."""
+    hint = "split it, or raise documents.max_file_mb"
+    return LimitError(f"the file is larger than {max_bytes >> 20} MiB", hint=hint)
 
 
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY

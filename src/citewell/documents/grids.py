@@ -27,15 +27,13 @@ class GridCell:
 
 @dataclass(slots=True)
 class Grid:
-    """A table being read; ``layout`` once another table opens inside it."""
+    """A table being read; ``layout``: another one opened inside it; ``cell``: the open cell or caption."""
 
     rows: list[list[GridCell]] = field(default_factory=list)
-    heads: int = 0
     in_head: bool = False
-    caption: list[tuple[str, Script]] = field(default_factory=list)
+    caption: GridCell = field(default_factory=GridCell)
     layout: bool = False
     cell: GridCell | None = None
-    in_caption: bool = False
 
 
 def expanded(rows: list[list[GridCell]]) -> list[list[str | None]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, cast
 
 from citewell.core.config import Documents
@@ -242,7 +243,7 @@ class HtmlPage:
                 self._make_layout(grid)
             self._grids.append(Grid())
         elif grid is not None and not grid.layout and tag in ("tr", "thead", "tbody", "tfoot", "caption"):
-            grid.cell, grid.in_caption = None, tag == "caption"
+            grid.cell = grid.caption if tag == "caption" else None
             if tag == "tr":
                 grid.rows.append([])
             elif tag != "caption":
@@ -250,7 +251,6 @@ class HtmlPage:
         elif grid is not None and not grid.layout and tag in ("td", "th"):
             if not grid.rows:
                 grid.rows.append([])
-            grid.in_caption = False
             grid.cell = GridCell(
                 head=tag == "th" or grid.in_head,
                 columns=span(attributes.get("colspan")),
@@ -278,7 +278,7 @@ class HtmlPage:
             self._flush()
             self._close_grid()
         elif tag in _CELLS and self._in_cell():
-            self._grids[-1].cell, self._grids[-1].in_caption = None, False
+            self._grids[-1].cell = None
         elif tag in _HEADINGS and not self._in_cell():
             self._flush()
         elif tag == "pre" and self._pre and not self._in_cell():
@@ -297,18 +297,11 @@ class HtmlPage:
         self._break()
 
     def _in_cell(self) -> bool:
-        return bool(self._grids) and (self._grids[-1].cell is not None or self._grids[-1].in_caption)
+        return bool(self._grids) and self._grids[-1].cell is not None
 
     def _say(self, text: str) -> None:
-        if self._grids and not self._grids[-1].layout:
-            grid = self._grids[-1]
-            if grid.cell is not None:
-                grid.cell.text.append((text, self._script))
-                return
-            if grid.in_caption:
-                grid.caption.append((text, self._script))
-                return
-        self._text.append((text, self._script))
+        cell = self._grids[-1].cell if self._grids else None
+        (self._text if cell is None else cell.text).append((text, self._script))
 
     def _break(self) -> None:
         if self._in_cell():
@@ -346,12 +339,11 @@ class HtmlPage:
             for row in rows:
                 self._out.paragraph(" ".join(join_scripts(cell.text) for cell in row))
             return
-        heads = 0
-        while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
-            heads += 1
+        heads = len(list(takewhile(lambda row: all(cell.head for cell in row), rows[:-1])))
         lines = expanded(grid.rows)  # empty rows too: cells from above may fill them
-        self._out.paragraph(join_scripts(grid.caption))
-        self._out.table([lines[n] for n in kept], head_rows=heads or None, title=join_scripts(grid.caption))
+        title = join_scripts(grid.caption.text)
+        self._out.paragraph(title)
+        self._out.table([lines[n] for n in kept], head_rows=heads or None, title=title)
 
 
 def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:

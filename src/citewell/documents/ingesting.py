@@ -186,29 +186,28 @@ class Writing:
         """Writes what is ``read``, withdraws what is ``gone`` among what the caller sees, and publishes; the
         caller must hold the index's writer. ``given``: a document, and those that it supersedes by hand."""
         evidence, index = self._evidence, self._index
+        stopped: BaseException | None = None
         try:
             with contextlib.closing(read):
                 for item in read:
                     self.take(item)
-        except (KeyboardInterrupt, AbandonedError):
-            # After an early stop, what was read so far is searchable; the next run continues from there.
-            self.commit()
-            _reconcile(evidence, index)
-            settle(evidence)
-            index.publish()
-            raise
+        except (KeyboardInterrupt, AbandonedError) as error:
+            stopped = error  # what was read so far is searchable; the next run continues from there
         self.commit()
-        deleted = gone([entry for entry in evidence.catalogue() if sees(entry.acl)])
+        deleted = [] if stopped else gone([entry for entry in evidence.catalogue() if sees(entry.acl)])
         index.remove([entry.document_id for entry in deleted])
         for entry in deleted:
             evidence.withdraw(entry.document_id, GONE)
         outcomes = _with_gone(self.outcomes, deleted)
         _reconcile(evidence, index)
-        if given is not None:
+        if given is not None and not stopped:
             declare_replacement(evidence, *given)
         fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
         notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
-        return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
+        report = IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
+        if stopped:
+            raise stopped
+        return report
 
     def take(self, item: Item) -> None:
         if isinstance(item, Path | str):

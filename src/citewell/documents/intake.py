@@ -6,10 +6,9 @@ container before the container. Knows nothing about models, and writes nothing.
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import threading
+from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from citewell.documents.index import LanceIndex
 from citewell.documents.outcomes import ADDED, FAILED, GONE, SKIPPED, THREAD, UNCHANGED, UPDATED, FileOutcome
 from citewell.documents.worker import ParsingWorker
 
-_DOCUMENTS_AHEAD = 2
+_ITEMS_AHEAD = 4  # two documents, each after its path
 _LOOKED_S = 0.5
 
 
@@ -68,25 +67,40 @@ class Plan:
 
     def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
         """The outcome of a file that needs nothing; ``named`` when its own path was given."""
-        entry = self.known.get(source.document_id)
+        path, tags = str(source.path), self._tags or None
+        return self.settled(path, source.document_id, version, self._acl, tags, restored=named)
+
+    def settled(
+        self,
+        path: str,
+        document_id: str,
+        version: str,
+        acl: tuple[str, ...],
+        tags: tuple[str, ...] | None,
+        *,
+        restored: bool = False,
+    ) -> FileOutcome | None:
+        """The outcome of a document that needs nothing; its labels are kept where ``acl`` is () or ``tags``
+        None. ``restored``: it is wanted even if it was withdrawn."""
+        entry = self.known.get(document_id)
         if entry is None:
             return None
         if not self._sees(entry.acl):
-            return failure(str(source.path), source.document_id, id_taken(source.document_id))
+            return failure(path, document_id, id_taken(document_id))
         if entry.state == WITHDRAWN:
-            if named or entry.reason == GONE:
+            if restored or entry.reason == GONE:
                 return None
-            return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
-        held = self.stored.get(source.document_id)
+            return _outcome(path, document_id, UNCHANGED, f"stays withdrawn ({entry.reason})")
+        held = self.stored.get(document_id)
         same = entry.version == version and held is not None and held.version == version
         labels = tuple(tag for tag in entry.tags if not tag.startswith(THREAD))
-        relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != labels)
-        return _outcome(source, UNCHANGED) if same and not relabelled else None
+        relabelled = (acl and acl != entry.acl) or (tags is not None and tags != labels)
+        return _outcome(path, document_id, UNCHANGED) if same and not relabelled else None
 
-    def kept(self, source: SourceFile, version: str) -> Document | None:
+    def kept(self, document_id: str, version: str) -> Document | None:
         """The version as first read: a stored text is never derived again; None if it is not stored."""
-        if version in self._evidence.versions(source.document_id):
-            return self._evidence.get(version, source.document_id)
+        if version in self._evidence.versions(document_id):
+            return self._evidence.get(version, document_id)
         return None
 
     def complete(self, document: Document, source: SourceFile) -> Document:
@@ -150,7 +164,7 @@ def _read(
             if (outcome := plan.skip(source, version, named)) is not None:
                 yield outcome
                 return
-            kept = plan.kept(source, version)
+            kept = plan.kept(source.document_id, version)
         known = None if kept is None or kept.media_type in CONTAINERS else kept
         ask = partial(
             worker.open,
@@ -165,18 +179,19 @@ def _read(
             if (outcome := plan.skip(source, document.version, named)) is not None:
                 yield outcome
                 return
-            kept = plan.kept(source, document.version)
+            kept = plan.kept(source.document_id, document.version)
         if kept is not None and known is None:  # its stored text, which may differ, is not derived again
             document, chunks = kept, ask(known=kept).chunks
         if document is not None and document.media_type in DATA and not (named or asked):
             what = "the file that contains it" if source.part else "the file"
-            yield _outcome(source, SKIPPED, "it is a data file", f"name {what} to ingest it")
+            hint = f"name {what} to ingest it"
+            yield _outcome(str(source.path), source.document_id, SKIPPED, "it is a data file", hint)
             return
     except (DocumentError, EvidenceError) as error:  # the latter if its version was erased or damaged
         # An attachment or a packed file need not be a document.
         other = (OtherKindError, UnsupportedError) if source.part else OtherKindError
         if isinstance(error, other) and not asked:
-            yield _outcome(source, SKIPPED, error.args[0], error.hint)
+            yield _outcome(str(source.path), source.document_id, SKIPPED, error.args[0], error.hint)
         else:
             yield failure(str(source.path), source.document_id, error)
         return
@@ -202,53 +217,28 @@ def ahead(
 ) -> Generator[Item, None, None]:
     """``items``, produced in a separate thread, a few ahead of the consumer. Closing it early calls ``stop``,
     which must end the current read."""
-    waiting: queue.Queue[Item | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
-    stopped = threading.Event()
 
-    def put(item: Item | BaseException | None) -> None:
-        while not stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                waiting.put(item, timeout=0.1)
-                return
+    def following() -> Item | None:
+        return next(items, None)
 
-    def make() -> None:
+    with ThreadPoolExecutor(1, "citewell-reading") as pool:
+        coming = deque(pool.submit(following) for _ in range(_ITEMS_AHEAD))
         try:
-            for item in items:
-                put(item)
-                if stopped.is_set():
+            while True:
+                while not wait(list(coming)[:1], _LOOKED_S).done:
+                    must_go_on()
+                if (item := coming.popleft().result()) is None:
                     return
-        except BaseException as error:  # noqa: BLE001 - raised again where the items are taken
-            put(error)
-        else:
-            put(None)
-
-    thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
-    thread.start()
-    try:
-        while True:
-            try:
-                item = waiting.get(timeout=_LOOKED_S)
-            except queue.Empty:
-                must_go_on()
-                continue
-            if item is None:
-                return
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    except BaseException:
-        stopped.set()
-        stop()
-        raise
-    finally:
-        stopped.set()
-        thread.join()
+                coming.append(pool.submit(following))
+                yield item
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop()
+            raise
 
 
-def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "") -> FileOutcome:
-    return FileOutcome(
-        path=str(source.path), document_id=source.document_id, status=status, message=message, hint=hint
-    )
+def _outcome(path: str, document_id: str, status: str, message: str = "", hint: str = "") -> FileOutcome:
+    return FileOutcome(path=path, document_id=document_id, status=status, message=message, hint=hint)
 
 
 def id_taken(document_id: str) -> UsageError:
@@ -256,6 +246,4 @@ def id_taken(document_id: str) -> UsageError:
 
 
 def failure(path: str, document_id: str, error: CitewellError) -> FileOutcome:
-    return FileOutcome(
-        path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
-    )
+    return _outcome(path, document_id, FAILED, error.args[0], error.hint)

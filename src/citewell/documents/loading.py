@@ -25,9 +25,9 @@ from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import LanceIndex
 from citewell.documents.ingesting import Writing
-from citewell.documents.intake import Item, ParsedFile, failure, id_taken
+from citewell.documents.intake import Item, ParsedFile, Plan, failure, id_taken
 from citewell.documents.metadata import found, found_date
-from citewell.documents.outcomes import ADDED, GONE, UNCHANGED, UPDATED, FileOutcome, IngestReport
+from citewell.documents.outcomes import ADDED, UPDATED, IngestReport
 from citewell.documents.reading import read_bytes
 
 TEXTS = ("page_content", "text", "content")
@@ -70,11 +70,12 @@ def ingest_documents(
         return [entry for entry in ours if entry.document_id not in met and entry.state != WITHDRAWN]
 
     with index.writer():
-        writing = Writing(evidence, index, (), None, timeout_s, lambda: "")
-        documents = _numbered(loaded, {entry.document_id: entry.version for entry in evidence.catalogue()})
+        now = stamp(clock or SystemClock())
+        plan = Plan(evidence, index, (), (), now, sees)
+        documents = _numbered(loaded, {id: entry.version for id, entry in plan.known.items()})
         met = {document.document_id for document, _ in documents}
-        read = _items(documents, evidence, index, chunking, stamp(clock or SystemClock()), sees)
-        return writing.all_of(read, deleted, sees)
+        writing = Writing(evidence, index, (), None, timeout_s, lambda: "")
+        return writing.all_of(_items(documents, plan, chunking, now, sees), deleted, sees)
 
 
 def _numbered(loaded: Sequence[Loaded], known: Mapping[str, str]) -> list[Loaded]:
@@ -108,44 +109,28 @@ def _numbered(loaded: Sequence[Loaded], known: Mapping[str, str]) -> list[Loaded
 
 def _items(
     documents: Iterable[Loaded],
-    evidence: SqliteEvidence,
-    index: LanceIndex,
+    plan: Plan,
     chunking: Chunking,
     now: str,
     sees: Callable[[Iterable[str]], bool],
 ) -> Generator[Item, None, None]:
-    entries = {entry.document_id: entry for entry in evidence.catalogue()}
-    stored = index.stored()
     for document, error in documents:
-        id, entry = document.document_id, entries.get(document.document_id)
-        if error is not None:
-            yield failure(id, id, error)
-            continue
+        id, entry = document.document_id, plan.known.get(document.document_id)
         acl = document.acl or (entry.acl if entry else ())
-        if not sees(acl) or (entry is not None and not sees(entry.acl)):
-            yield failure(id, id, id_taken(id))
+        if error is not None or not sees(acl):
+            yield failure(id, id, error or id_taken(id))
             continue
-        if entry is not None and entry.state == WITHDRAWN and entry.reason != GONE:
-            message = f"stays withdrawn ({entry.reason})"
-            yield FileOutcome(path=id, document_id=id, status=UNCHANGED, message=message)
-            continue
-        same = entry is not None and (entry.version, entry.acl, entry.tags) == (
-            document.version,
-            acl,
-            document.tags,
-        )
-        if same and id in stored:
-            yield FileOutcome(path=id, document_id=id, status=UNCHANGED)
+        if outcome := plan.settled(id, id, document.version, document.acl, document.tags):
+            yield outcome
             continue
         try:
-            known = document.version in evidence.versions(id)
-            kept = evidence.get(document.version, id) if known else document
+            kept = plan.kept(id, document.version) or document
         except CitewellError as lost:  # erased or damaged in the store
             yield failure(id, id, lost)
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)
-        chunks = tuple(chunk_document(kept, chunking))
-        yield ParsedFile(path=id, document=kept, chunks=chunks, status=UPDATED if id in stored else ADDED)
+        chunks, status = tuple(chunk_document(kept, chunking)), UPDATED if id in plan.stored else ADDED
+        yield ParsedFile(path=id, document=kept, chunks=chunks, status=status)
 
 
 def load_document(given: Any, number: int, collection: str) -> Loaded:

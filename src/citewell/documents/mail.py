@@ -239,16 +239,11 @@ _MOST_ATTACHED = 1_000
 
 
 def from_msg(data: bytes) -> Mail:
-    """A message from MSG. Raises DamagedError if it is not a message."""
+    """A message from MSG; any exception says that it is damaged."""
     import olefile
 
-    try:
-        with olefile.OleFileIO(io.BytesIO(data)) as file:
-            return _read(file)
-    except (OSError, ValueError, IndexError, TypeError) as error:
-        raise DamagedError(
-            f"it is not an Outlook message that can be read ({error})", hint="save it again, or as .eml"
-        ) from error
+    with olefile.OleFileIO(io.BytesIO(data)) as file:
+        return _read(file)
 
 
 def _read(file: Any) -> Mail:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import damage_reported, office_metadata, open_archive, parse_part
+from citewell.documents.archives import office_metadata, open_archive, parse_part
 from citewell.documents.canonical import Canonical
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -22,7 +22,7 @@ _DROPPED = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of
 
 def read_odt(data: bytes, limits: Documents) -> Canonical:
     """Text documents of LibreOffice and similar programs."""
-    with damage_reported("OpenDocument text"), open_archive(data, limits) as archive:
+    with open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         parts = [part for part in ("content.xml", "styles.xml") if part in archive.namelist()]
         roots = [parse_part(archive, part) for part in parts]

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.documents.archives import damage_reported, office_metadata, open_archive, parse_part
+from citewell.documents.archives import office_metadata, open_archive, parse_part
 from citewell.documents.canonical import Canonical
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -26,7 +26,7 @@ _NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # repeated on every slide
 
 def read_pptx(data: bytes, limits: Documents) -> Canonical:
     """Reads PowerPoint presentations from 2007 on."""
-    with damage_reported("presentation"), open_archive(data, limits) as archive:
+    with open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive))
         links = _links(archive, "ppt/presentation.xml")
         for entry in parse_part(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):

@@ -1,7 +1,7 @@
 """Bytes -> Document by a table of readers; runs inside the limited worker.
 
 In: the bytes of one file and its name. Out: a Document, or a DocumentError that says what to do.
-Knows nothing about processes, files or stores.
+Knows nothing about processes or stores.
 """
 
 from __future__ import annotations
@@ -17,29 +17,13 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.naming import visible_id
 from citewell.core.records import Document
+from citewell.documents import detect as formats
 from citewell.documents.archives import archive_members
 from citewell.documents.canonical import Canonical, clean
 from citewell.documents.data import read_json
-from citewell.documents.detect import (
-    CSV,
-    DOCX,
-    EML,
-    EPUB,
-    HTML,
-    JSON,
-    MARKDOWN,
-    MSG,
-    ODT,
-    PAGED,
-    PLAIN,
-    PPTX,
-    RTF,
-    XLSX,
-    ZIP,
-    detect,
-)
 from citewell.documents.docx import read_docx
 from citewell.documents.epub import read_epub
+from citewell.documents.files import too_large
 from citewell.documents.html import read_html
 from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
@@ -52,32 +36,35 @@ from citewell.documents.text import read_text
 
 
 class _Format(NamedTuple):
-    """``reader``: the name that documents carry; its number is raised if the same bytes give another text."""
+    """``reader``: the name that documents carry; its number is raised if the same bytes give another text.
+    ``made_of_parts``: what to call a format of parts that refer to each other; whatever exception its reader
+    raises, a part is damaged."""
 
     reader: str
     read: Callable[[bytes, Documents], Canonical]
+    made_of_parts: str = ""
 
 
 READERS: Mapping[str, _Format] = {
-    HTML: _Format("html/5", read_html),
-    MARKDOWN: _Format("markdown/5", read_markdown),
-    DOCX: _Format("docx/5", read_docx),
-    XLSX: _Format("xlsx/3", read_xlsx),
-    CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
-    PLAIN: _Format("text/1", lambda data, limits: read_text(data)),
-    JSON: _Format("json/1", lambda data, limits: read_json(data)),
-    PPTX: _Format("pptx/1", read_pptx),
-    ODT: _Format("odt/1", read_odt),
-    RTF: _Format("rtf/1", read_rtf),
-    EPUB: _Format("epub/1", read_epub),
-    EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
-    MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits)),
+    formats.HTML: _Format("html/5", read_html),
+    formats.MARKDOWN: _Format("markdown/5", read_markdown),
+    formats.DOCX: _Format("docx/5", read_docx, "Word document"),
+    formats.XLSX: _Format("xlsx/3", read_xlsx, "workbook"),
+    formats.CSV: _Format("csv/2", lambda data, limits: read_csv(data)),
+    formats.PLAIN: _Format("text/1", lambda data, limits: read_text(data)),
+    formats.JSON: _Format("json/1", lambda data, limits: read_json(data)),
+    formats.PPTX: _Format("pptx/1", read_pptx, "presentation"),
+    formats.ODT: _Format("odt/1", read_odt, "OpenDocument text"),
+    formats.RTF: _Format("rtf/1", read_rtf, "RTF file"),
+    formats.EPUB: _Format("epub/1", read_epub, "EPUB book"),
+    formats.EML: _Format("mail/1", lambda data, limits: read_mail(from_eml(data), limits)),
+    formats.MSG: _Format("mail/1", lambda data, limits: read_mail(from_msg(data), limits), "Outlook message"),
 }
 _Inside = list[tuple[str, Callable[[], bytes]]]
 INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
-    EML: lambda data, limits: from_eml(data).attached,
-    MSG: lambda data, limits: from_msg(data).attached,
-    ZIP: archive_members,
+    formats.EML: lambda data, limits: from_eml(data).attached,
+    formats.MSG: lambda data, limits: from_msg(data).attached,
+    formats.ZIP: archive_members,
 }
 _DEEPEST, _LONGEST_NAME = 3, 200
 
@@ -89,19 +76,24 @@ def read_part(
     the files inside it; None for an archive, which has no text of its own. Raises as :func:`read_bytes`."""
     with _told():
         for place in part:
-            uri, unpack = INSIDE[detect(data, uri, limits)](data, limits)[place]
+            uri, unpack = _inside(formats.detect(data, uri, limits), data, limits)[place]
             data = unpack()
-        kind = detect(data, uri, limits)
-        inside = INSIDE[kind](data, limits) if kind in INSIDE else []
+        kind = formats.detect(data, uri, limits)
+        inside = _inside(kind, data, limits) if kind in INSIDE else []
         if inside and len(part) >= _DEEPEST:
             raise LimitError(
                 f"it is nested more than {_DEEPEST} archives deep",
                 hint="unpack the outer archive and ingest the folder",
             )
         names = tuple(_distinct(name for name, _ in inside))
-    if kind == ZIP:
+    if kind == formats.ZIP:
         return None, names
     return read_bytes(data, document_id=document_id, uri=uri, limits=limits), names
+
+
+def _inside(kind: str, data: bytes, limits: Documents) -> _Inside:
+    with _told(kind):
+        return INSIDE[kind](data, limits)
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:
@@ -127,13 +119,10 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     """
     bounds = limits or Documents()
     if len(data) > bounds.max_file_mb << 20:
-        raise LimitError(
-            f"the file has {len(data) >> 20} MiB; the limit is {bounds.max_file_mb}",
-            hint="split it, or raise documents.max_file_mb",
-        )
+        raise too_large(bounds.max_file_mb << 20)
     with _told():
-        kind = detect(data, uri or document_id, bounds)
-        if kind == ZIP:
+        kind = formats.detect(data, uri or document_id, bounds)
+        if kind == formats.ZIP:
             raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
         document = read_as(kind, data, bounds, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
@@ -144,34 +133,34 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
 
 
 def read_as(kind: str, data: bytes, limits: Documents, *, document_id: str, uri: str) -> Document:
-    """The Document in ``data``, which is of this media type. Raises a DocumentError, or any exception that a
-    reader did not foresee."""
-    if kind in PAGED:
-        from citewell.documents.pdf import PdfReader
+    """The Document in ``data``, which is of this media type. Raises a DocumentError."""
+    if kind in formats.PAGED:
+        from citewell.documents.pdf import read_pdf
 
-        return PdfReader().read(data, document_id=document_id, uri=uri, media_type=kind)
-    reader, read = READERS[kind]
-    return read(data, limits).document(data, document_id=document_id, uri=uri, reader=reader, media_type=kind)
+        return read_pdf(data, document_id=document_id, uri=uri, media_type=kind)
+    form = READERS[kind]
+    with _told(kind):
+        found = form.read(data, limits)
+    return found.document(data, document_id=document_id, uri=uri, reader=form.reader, media_type=kind)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Turns exceptions that a reader did not foresee into a DocumentError."""
+def _told(kind: str = "") -> Iterator[None]:
+    """Turns the exceptions of a reader of ``kind`` into a DocumentError."""
     try:
         yield
-    except DocumentError:
+    except (DocumentError, MemoryError):  # the worker turns the latter into one, as it knows the limit
         raise
     except RecursionError as error:
         raise LimitError(
             "it is nested too deeply to read", hint="this is unusual; reduce the nesting"
         ) from error
-    except MemoryError as error:
-        raise LimitError(
-            "reading it needs more memory than allowed", hint="split it, or raise documents.memory_mb"
-        ) from error
     except Exception as error:
+        named = f"({type(error).__name__}: {error})"
+        hint = "open it in the program it was made with and save it again"
+        if kind in READERS and (what := READERS[kind].made_of_parts):
+            raise DamagedError(f"its parts do not form a readable {what} {named}", hint=hint) from error
         raise DamagedError(
-            f"it is malformed in an unexpected way ({type(error).__name__}: {error})",
-            hint="open it in the program it was made with and save it again;"
-            " if it opens without errors there, please report this",
+            f"it is malformed in an unexpected way {named}",
+            hint=f"{hint}; if it opens without errors there, please report this",
         ) from error

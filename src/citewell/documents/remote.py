@@ -15,7 +15,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from citewell.documents.files import (
     Found,
     SourceFile,
     resolve_folder,
+    too_large,
 )
 
 _PIECE = 1 << 20
@@ -54,25 +55,16 @@ def place_of(given: Path | str) -> Path:
     return Path(uri_of(str(given))) if is_address(given) else resolve_folder(Path(given))
 
 
-class Remote:
-    """The addresses of one ingest. ``missing``: the URIs of files that were gone when they were fetched."""
+class Remote(ExitStack):
+    """The addresses of one ingest; closing it deletes what it holds. ``missing``: the URIs of files that were
+    gone when they were fetched."""
 
     def __init__(self, limits: Documents) -> None:
+        super().__init__()
         self._limits, self._stopped = limits, threading.Event()
-        self._held: tempfile.TemporaryDirectory[str] | None = None
         self._roots: dict[str, tuple[Any, str]] = {}
         self._present: set[str] = set()
         self.missing: set[str] = set()
-
-    def __enter__(self) -> Remote:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
-        if self._held is not None:
-            self._held.cleanup()
 
     def stop(self) -> None:
         """Ends the current fetch at its next bytes."""
@@ -152,18 +144,18 @@ class Remote:
     def _fetch(self, pieces: Pieces, source: SourceFile) -> SourceFile:
         """The file with its bytes in the private folder, until the next fetch. Raises UnreadableError, or
         LimitError for more bytes or time than a file may have."""
-        self._clear()
-        self._held = tempfile.TemporaryDirectory(prefix="citewell-")
+        self.close()
+        folder = self.enter_context(tempfile.TemporaryDirectory(prefix="citewell-"))
         limits, size = self._limits, 0
         most, ends = limits.max_file_mb << 20, time.monotonic() + limits.timeout_s
         name = source.remote.partition("?")[0].rpartition("/")[2]
-        place = Path(self._held.name, re.sub(r"[^\w. -]", "_", name)[-60:].strip(". ") or "document")
+        place = Path(folder, re.sub(r"[^\w. -]", "_", name)[-60:].strip(". ") or "document")
         try:
             with closing(pieces(most)) as found, place.open("xb") as kept:
                 for piece in found:
                     size += len(piece)
                     if size > most:
-                        raise _too_large(most)
+                        raise too_large(most)
                     if time.monotonic() > ends:
                         told = f"fetching it took longer than {limits.timeout_s:g} s"
                         raise LimitError(told, hint="raise documents.timeout_s")
@@ -219,7 +211,7 @@ def _open(address: str) -> tuple[Any, str]:
 def _read(system: Any, path: str, most: int) -> Generator[bytes, None, None]:
     with system.open(path, "rb") as stream:
         if (getattr(stream, "size", None) or 0) > most:
-            raise _too_large(most)
+            raise too_large(most)
         while piece := stream.read(_PIECE):
             yield piece
 
@@ -253,11 +245,6 @@ def _get(address: str, most: int) -> Generator[bytes, None, None]:
             told = f"HTTP status {answer.status_code}{coding and ', compressed with ' + coding}"
             raise UnreadableError(f"the server's answer cannot be used ({told})", hint=_OUTSIDE)
         yield from answer.iter_raw()
-
-
-def _too_large(most: int) -> LimitError:
-    hint = "split it, or raise documents.max_file_mb"
-    return LimitError(f"the file is larger than {most >> 20} MiB", hint=hint)
 
 
 def _absent(error: Exception) -> bool:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
-from citewell.documents.archives import damage_reported
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import UNKNOWN, symbol
 from citewell.documents.grids import EdgedRow, aligned
@@ -98,8 +97,7 @@ _FORMATS: dict[str, Callable[[_State, int], _State]] = {
 def read_rtf(data: bytes, limits: Documents) -> Canonical:
     """Reads RTF of Word, LibreOffice, WordPad, TextEdit and similar programs."""
     out = Canonical()
-    with damage_reported("RTF file"):
-        _Body(out, limits.max_nesting).read(data)
+    _Body(out, limits.max_nesting).read(data)
     return out
 
 

@@ -320,34 +320,28 @@ def _section(document: Document, name: str) -> tuple[int, int] | None:
     return (fit[0].start, fit[0].end) if len(fit) == 1 else None
 
 
+_LABEL = rf"(?m)^(?:(?:{UNIT}|§)[^\S\n]*)?"
+_NUMBERED = re.compile(rf"{_LABEL}(\d+[A-Z]?(?:\.\d+)*)(?:\.?[^\S\n]|[):])")
+
+
 def _numbered_as(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:(?:{UNIT}|§)\s*)?{re.escape(name)}(?:\.?(?=\s|$)|[):])")
+    return re.compile(rf"{_LABEL}{re.escape(name)}(?:\.?(?=\s|$)|[):])")
 
 
 def _paragraph(document: Document, name: str) -> tuple[int, int] | None:
     """The line that begins with the number and the lines below it, up to the next one with a number that is
     not a subdivision, or the end of its section."""
-    if not re.fullmatch(NUMBER, name):
+    text = document.text
+    found = [match.start() for match in _numbered_as(name).finditer(text)]
+    if len(found) != 1 or not re.fullmatch(NUMBER, name):
         return None
-    wanted, found = _numbered_as(name), []
-    lines, at = [], 0
-    for line in document.text.split("\n"):
-        lines.append((at, line))
-        if wanted.match(line):
-            found.append(len(lines) - 1)
-        at += len(line) + 1
-    if len(found) != 1:
-        return None
-    start = lines[found[0]][0]
+    start = found[0]
     ends = [one.end for one in document.sections if one.start <= start < one.end]
-    stops = min([*ends, *(s.start for s in document.sections if s.start > start), len(document.text)])
-    end = start
-    for offset, line in lines[found[0] :]:
-        other = re.match(rf"(?:(?:{UNIT}|§)\s*)?(\d+[A-Z]?(?:\.\d+)*)(?:\.?\s|[):])", line)
-        if offset >= stops or (offset > start and other and not other[1].startswith(f"{name}.")):
-            break
-        end = offset + len(line)
-    return start, end
+    ends += [one.start for one in document.sections if one.start > start]
+    end = min([*ends, len(text)])
+    others = _NUMBERED.finditer(text, start + 1, end)
+    end = next((match.start() for match in others if not match[1].startswith(f"{name}.")), end)
+    return start, end - (text[end - 1 : end] == "\n")
 
 
 def _inside(text: str, place: tuple[int, int], letter: str) -> tuple[int, int] | None:

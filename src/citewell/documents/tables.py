@@ -21,7 +21,7 @@ from typing import Any
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError, UnsupportedError
-from citewell.documents.archives import damage_reported, office_metadata, open_archive
+from citewell.documents.archives import office_metadata, open_archive
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
@@ -66,7 +66,7 @@ def read_csv(data: bytes) -> Canonical:
 
 def read_xlsx(data: bytes, limits: Documents) -> Canonical:
     """Reads Excel workbooks from 2007 on; hidden sheets are left out and counted."""
-    with damage_reported("workbook"), open_archive(data, limits) as archive:
+    with open_archive(data, limits) as archive:
         out = Canonical(office_metadata(archive), titled=False)
         _refuse_inline_type(archive)
         _sheets(data, out)

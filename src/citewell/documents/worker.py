@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import IO
@@ -90,23 +90,22 @@ class ParsingWorker:
             document=known,
             chunking=chunking,
         )
-        deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
+        limit_s = self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
+        ends = time.monotonic() + limit_s
+        timer = threading.Timer(limit_s, process.kill)
+        timer.start()
         try:
             if process.stdin is None or process.stdout is None:
                 raise DamagedError("the parsing process has no pipes", hint="report this as a bug")
             write_frame(process.stdin, msgspec.msgpack.encode(request))
-            payload = self._frame(process.stdout, deadline)
-        except TimeoutError as error:
-            self.close()
-            raise LimitError(
-                f"reading it took longer than {self.limits.timeout_s:g} s",
-                hint="split it, or raise documents.timeout_s",
-            ) from error
+            payload = self._frame(process.stdout)
         except (EOFError, BrokenPipeError) as error:
-            raise self._death() from error
+            raise self._death(too_late=time.monotonic() >= ends) from error
         except BaseException:
             self.close()
             raise
+        finally:
+            timer.cancel()
         return self._result(msgspec.msgpack.decode(payload, type=Reply))
 
     def _running(self) -> tuple[subprocess.Popen[bytes], bool]:
@@ -123,35 +122,24 @@ class ParsingWorker:
         )
         return self._process, True
 
-    def _frame(self, stream: IO[bytes], deadline: float) -> bytes:
-        descriptor = stream.fileno()
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, selectors.EVENT_READ)
+    def _frame(self, stream: IO[bytes]) -> bytes:
+        size = int.from_bytes(_exactly(stream, 8), "big")
+        if size > self.limits.max_unpacked_mb << 20:
+            raise LimitError(
+                f"its text and layout take {size >> 20} MiB; the limit is {self.limits.max_unpacked_mb}",
+                hint="split it, or raise documents.max_unpacked_mb",
+            )
+        return _exactly(stream, size)
 
-            def exactly(count: int) -> bytes:
-                received = bytearray()
-                while len(received) < count:
-                    left = deadline - time.monotonic()
-                    if left <= 0 or not selector.select(left):
-                        raise TimeoutError
-                    part = os.read(descriptor, min(1 << 20, count - len(received)))
-                    if not part:
-                        raise EOFError
-                    received += part
-                return bytes(received)
-
-            size = int.from_bytes(exactly(8), "big")
-            if size > self.limits.max_unpacked_mb << 20:
-                raise LimitError(
-                    f"its text and layout take {size >> 20} MiB; the limit is {self.limits.max_unpacked_mb}",
-                    hint="split it, or raise documents.max_unpacked_mb",
-                )
-            return exactly(size)
-
-    def _death(self) -> DocumentError:
+    def _death(self, too_late: bool) -> DocumentError:
         process = self._process
         code = process.wait() if process is not None else 0
         self.close()
+        if too_late:
+            return LimitError(
+                f"reading it took longer than {self.limits.timeout_s:g} s",
+                hint="split it, or raise documents.timeout_s",
+            )
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return LimitError(
                 f"reading it took longer than {self.limits.timeout_s:g} s of processor time or "
@@ -176,3 +164,10 @@ class ParsingWorker:
         if not isinstance(failure, DocumentError):
             raise DamagedError(reply.message, hint=reply.hint)
         raise failure
+
+
+def _exactly(stream: IO[bytes], count: int) -> bytes:
+    received = stream.read(count)
+    if len(received) < count:
+        raise EOFError
+    return received

@@ -189,12 +189,7 @@ class SqliteEvidence:
 
     def share(self, document_id: str, acl: Iterable[str]) -> None:
         """Replaces the access list, for every version. Raises EvidenceError if never stored."""
-        with self._writing() as connection:
-            changed = connection.execute(
-                "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(acl), document_id)
-            )
-            if changed.rowcount != 1:
-                raise missing_version("(any version)", document_id)
+        self._update("acl = ?", _packed(acl), document_id=document_id)
 
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """Those of the ``(document_id, version)`` pairs that a caller supplied."""
@@ -235,11 +230,11 @@ class SqliteEvidence:
 
     def mark_indexed(self, document_id: str, version: str) -> None:
         """Marks the version's chunks as being in the index. Raises EvidenceError unless it is the newest."""
-        self._set_state(document_id, INDEXED, "", version=version)
+        self._update("state = ?, reason = ''", INDEXED, document_id=document_id, version=version)
 
     def withdraw(self, document_id: str, reason: str) -> None:
         """Marks the document as not to be retrieved; every version stays readable."""
-        self._set_state(document_id, WITHDRAWN, reason)
+        self._update("state = ?, reason = ?", WITHDRAWN, reason, document_id=document_id)
 
     def close(self) -> None:
         with self._lock:
@@ -274,11 +269,11 @@ class SqliteEvidence:
             ),
         )
 
-    def _set_state(self, document_id: str, state: str, reason: str, *, version: str = "") -> None:
+    def _update(self, what: str, *values: str, document_id: str, version: str = "") -> None:
         with self._writing() as connection:
             changed = connection.execute(
-                "UPDATE heads SET state = ?, reason = ? WHERE document_id = ? AND ? IN ('', version)",
-                (state, reason, document_id, version),
+                f"UPDATE heads SET {what} WHERE document_id = ? AND ? IN ('', version)",
+                (*values, document_id, version),
             )
             if changed.rowcount != 1:
                 raise missing_version(version or "(any version)", document_id)

@@ -9,6 +9,7 @@ files, fusion or what a question means.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -142,11 +143,6 @@ class LanceIndex:
         """A lock held by an ingest: two at once on one machine would store a document twice. Raises
         UsageError if another ingest holds it."""
         if "://" in self.path:
-            yield
-            return
-        try:
-            import fcntl
-        except ImportError:  # Windows lacks it; the table itself stays consistent there.
             yield
             return
         with open(Path(self.path) / "writer.lock", "w") as lock:

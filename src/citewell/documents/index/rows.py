@@ -48,18 +48,14 @@ def table(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) ->
     """An Arrow table with the schema ``form``; ``vectors`` has, for each view, one row per chunk."""
     import pyarrow as pa
 
-    columns: dict[str, Any] = {name: [getattr(chunk, name) for chunk in chunks] for name in _PLAIN} | {
-        "acl": [list(chunk.acl) for chunk in chunks],
-        "tags": [list(chunk.tags) for chunk in chunks],
-        "text": [chunk.in_context for chunk in chunks],
-        "context_chars": [len(chunk.context) for chunk in chunks],
-        "rest": [_encoder.encode(msgspec.structs.replace(chunk, content="", context="")) for chunk in chunks],
-    }
-    arrays = [pa.array(values, form.field(name).type) for name, values in columns.items()]
-    for view in VIEWS:
-        flat = pa.array(vectors[view].reshape(-1))
-        arrays.append(pa.FixedSizeListArray.from_arrays(flat, vectors[view].shape[1]))
-    return pa.Table.from_arrays(arrays, schema=form)
+    found = [
+        {name: getattr(chunk, name) for name in (*_PLAIN, "acl", "tags")}
+        | {"text": chunk.in_context, "context_chars": len(chunk.context)}
+        | {"rest": _encoder.encode(msgspec.structs.replace(chunk, content="", context=""))}
+        | {f"{view}_vector": vectors[view][at] for view in VIEWS}
+        for at, chunk in enumerate(chunks)
+    ]
+    return pa.Table.from_pylist(found, schema=form)
 
 
 def chunk(row: Mapping[str, Any]) -> Chunk:

@@ -177,10 +177,8 @@ _CONDITIONS: dict[str, Callable[[Any], str]] = {
     "groups": _groups,
     "document_id": lambda value: one_of("document_id", [value]),
     "document_ids": lambda values: one_of("document_id", values),
-    "not_document_ids": lambda values: f"NOT ({one_of('document_id', values)})",
     "since": _since,
     "tag": lambda value: f"array_has(tags, {quoted(value)})",
-    "tags": lambda values: " AND ".join(f"array_has(tags, {quoted(value)})" for value in sorted(set(values))),
 }
 
 

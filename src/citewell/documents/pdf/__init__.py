@@ -1,5 +1,5 @@
-"""PDF files: :class:`PdfReader`."""
+"""PDF files: :func:`read_pdf`."""
 
-from citewell.documents.pdf.reader import PdfReader
+from citewell.documents.pdf.reader import read_pdf
 
-__all__ = ["PdfReader"]
+__all__ = ["read_pdf"]

@@ -53,12 +53,11 @@ def _split(segment: LineSegment) -> list[LineCell]:
     words = segment.text.split(" ")
     share = (segment.x1 - segment.x0) / max(1, len(segment.text))
     if all(_figure(word) for word in words):
-        found, at = [], 0
-        for word in words:
-            x0 = segment.x0 + share * at
-            found.append(LineCell(word, x0, x0 + share * len(word), True))
-            at += len(word) + 1
-        return found
+        return [
+            LineCell(word[0], x0, x0 + share * len(word[0]), True)
+            for word in re.finditer("[^ ]+", segment.text)
+            for x0 in (segment.x0 + share * word.start(),)
+        ]
     if len(words) > 1 and words[-1] in {"$", "€", "£", "¥", "$(", "("}:
         cut = segment.x1 - share * len(words[-1])
         return [
@@ -76,32 +75,19 @@ def _figure(word: str) -> bool:
 
 def _glued(loose: list[LineCell]) -> list[LineCell]:
     glued: list[LineCell] = []
-    opening: LineCell | None = None
+    opened = False
     for piece in loose:
-        if not piece.number:
-            if opening is not None:
-                glued.append(opening)
-                opening = None
+        near = glued and glued[-1].number and piece.x0 - glued[-1].x1 < 14
+        if piece.number and (opened or (near and _closes(piece.text))):
+            glued[-1] = LineCell(glued[-1].text + piece.text, glued[-1].x0, piece.x1, True)
+        else:
             glued.append(piece)
-            continue
-        if _OPEN.fullmatch(piece.text):
-            opening = piece if opening is None else _joined(opening, piece)
-            continue
-        closes = _CLOSE.fullmatch(piece.text) or (_FOOTNOTE.fullmatch(piece.text) and len(piece.text) < 5)
-        if closes and opening is None and glued and glued[-1].number and piece.x0 - glued[-1].x1 < 14:
-            glued[-1] = _joined(glued[-1], piece)
-            continue
-        if opening is not None:
-            piece = _joined(opening, piece)
-            opening = None
-        glued.append(piece)
-    if opening is not None:
-        glued.append(opening)
+        opened = piece.number and _OPEN.fullmatch(piece.text) is not None
     return [piece._replace(number=piece.number and is_number(piece.text)) for piece in glued]
 
 
-def _joined(left: LineCell, right: LineCell) -> LineCell:
-    return LineCell(left.text + right.text, left.x0, right.x1, True)
+def _closes(text: str) -> bool:
+    return bool(_CLOSE.fullmatch(text) or (_FOOTNOTE.fullmatch(text) and len(text) < 5))
 
 
 _UNITS = re.compile(

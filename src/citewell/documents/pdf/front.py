@@ -1,6 +1,6 @@
 """What a PDF says about itself: title, author, dates; a filing's cover takes precedence over file properties.
 
-In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with its
+In: the information dictionary and the lines of the first pages. Out: title, author and dates, each with its
 origin. Nothing is invented: a title contains only words of the page. Knows nothing about text offsets.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from citewell.core.records import Found
 from citewell.documents.metadata import Metadata, dates_of, find_dates, found, found_date, found_title
@@ -34,14 +34,8 @@ _YEAR = re.compile(r"(?:19|20)\d{2}")
 _REGISTRANT = re.compile(r"\(?exact\s+name\s+of\s+(?:the\s+)?(?:registrant|company)", re.IGNORECASE)
 
 
-class Front(NamedTuple):
-    title: Found | None
-    author: Found | None
-    dates: dict[str, Any]
-
-
-def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> Front:
-    """``pages``: the lines of the first pages."""
+def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> dict[str, Any]:
+    """The fields of the Document, by name; ``pages``: the lines of the first pages."""
     lines = pages[0] if pages else []
     filed = any(_NAMED.fullmatch(line.text.strip()) for line in lines)
     filing = _filing(lines) if filed else _release(lines)
@@ -52,7 +46,8 @@ def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> Front:
     known = Metadata(published_at=filing.published_at, saved_at=created)
     dates = dates_of(known, first_page, title.value if title else "")
     # An expiry date on the cover of a form is that of the form itself.
-    return Front(title, author, dates | {"expires_at": None, "effective_at": None} if filed else dates)
+    dates |= {"expires_at": None, "effective_at": None} if filed else {}
+    return {"title": title, "author": author, **dates}
 
 
 def _filing(lines: list[VisualLine]) -> Metadata:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterator
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from citewell.documents.pdf.ink import Ink
 from citewell.documents.pdf.pdfium import Bounds, PageCalls
@@ -111,19 +111,17 @@ class _Frame:
     def __init__(self, page: pypdfium2.PdfPage) -> None:
         self.left, self.bottom, right, top = _crop(page)
         self.rotation = int(page.get_rotation()) % 360
-        self._across, self._up = right - self.left, top - self.bottom
-        upright = self.rotation in (0, 180)
-        self.width, self.height = (self._across, self._up) if upright else (self._up, self._across)
+        self._matrix = {
+            0: (1, 0, 0, 1, -self.left, -self.bottom),
+            90: (0, -1, 1, 0, -self.bottom, right),
+            180: (-1, 0, 0, -1, right, top),
+            270: (0, 1, -1, 0, top, -self.left),
+        }[self.rotation]
+        _, _, self.width, self.height = self.bounds((self.left, self.bottom, right, top))
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        x, y = x - self.left, y - self.bottom
-        if self.rotation == 0:
-            return x, y
-        if self.rotation == 90:
-            return y, self._across - x
-        if self.rotation == 180:
-            return self._across - x, self._up - y
-        return self._up - y, x
+        a, b, c, d, e, f = self._matrix
+        return a * x + c * y + e, b * x + d * y + f
 
     def bounds(self, *boxes: Bounds) -> Bounds:
         corners = [self.point(*corner) for box in boxes for corner in (box[:2], box[2:])]
@@ -139,7 +137,7 @@ def _crop(page: pypdfium2.PdfPage) -> Bounds:
 
 class _Walk:
     """One pass over the characters. Styles are queried once per text object, and an unbroken word in one
-    object costs three calls, which keeps a page at a few milliseconds."""
+    object costs four calls, which keeps a page at a few milliseconds."""
 
     def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
         self._calls = calls
@@ -147,33 +145,24 @@ class _Walk:
         self._ink = Ink(page, calls)
         self._images, self._unmapped, self._read = calls.images, 0, 0
         self._hidden: Counter[str] = Counter()
-        count = calls.count()
-        self._count = min(count, MAX_CHARACTERS)
-        if count > MAX_CHARACTERS:
-            self._hidden[f"over {MAX_CHARACTERS} on the page"] = count - MAX_CHARACTERS
+        self._count = min(calls.count, MAX_CHARACTERS)
+        if calls.count > MAX_CHARACTERS:
+            self._hidden[f"over {MAX_CHARACTERS} on the page"] = calls.count - MAX_CHARACTERS
         self._words: list[PdfWord] = []
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
 
     def run(self) -> PageWords:
-        text = self._calls.text(self._count)
-        spans = [match.span() for match in _WORD.finditer(text)]
-        firsts = self._calls.objects([start for start, _ in spans])
-        lasts = self._calls.objects([end - 1 for _, end in spans])
-        # Most words lie in one text object; only those that straddle two are examined by character.
-        straddling = [span for span, a, b in zip(spans, firsts, lasts, strict=True) if a != b]
-        stops = self._stops(text, straddling) if straddling else {}
-        pieces: list[tuple[int, int, int, bool]] = []
-        after = -1
-        for (start, end), handle in zip(spans, firsts, strict=True):
+        text, after = self._calls.text(self._count), -1
+        for match in _WORD.finditer(text):
+            start, end = match.span()
+            handle, last = self._calls.object(start), self._calls.object(end - 1)
+            # Most words lie in one text object; only those that straddle two are examined by character.
+            stops = self._stops(text, start, end) if handle != last else ()
             spaced, after = start != after, end
-            for stop, following in stops.get(start, ()):
-                pieces.append((start, stop, handle, spaced))
+            for stop, following in (*stops, (end, 0)):
+                self._piece(text, start, stop, handle, spaced)
                 start, handle, spaced = stop, following, False
-            pieces.append((start, end, handle, spaced))
-        boxes = iter(self._calls.boxes([at for start, end, *_ in pieces for at in (start, end - 1)]))
-        for (start, end, handle, spaced), a, b in zip(pieces, boxes, boxes, strict=True):
-            self._piece(text, start, end, handle, spaced, a, b)
         return PageWords(
             self._frame.width,
             self._frame.height,
@@ -185,46 +174,34 @@ class _Walk:
             self._images,
         )
 
-    def _stops(self, text: str, words: list[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
-        """Start of a word -> where its mode, colour or baseline changes or there is white inside it, each
-        with the object that follows. Many files set every letter as a separate object."""
+    def _stops(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where the mode, colour or baseline of a word changes or there is white inside it, each with the
+        object that follows. Many files set every letter as a separate object."""
         calls = self._calls
-        indexes = [index for start, end in words for index in range(start, end)]
-        handles = calls.objects(indexes)
-        boxes = np.array(calls.boxes(indexes))
-        prints, lines = calls.prints(indexes, handles), np.array(calls.origins(indexes))
-        firsts = np.cumsum([0, *(end - start for start, end in words)])
-        styles = [self._style(start, handles[at]) for (start, _), at in zip(words, firsts, strict=False)]
-        lengths = np.diff(firsts)
-        sizes = np.repeat([style.size for style in styles], lengths)[1:]
-        down = np.repeat([style.axis for style in styles], lengths)[1:]
-        moved = np.abs(np.diff(lines, axis=0))[np.arange(len(down)), down] > 0.1 * sizes
-        changed = moved | np.array([a != b for a, b in itertools.pairwise(prints)])
-        ahead, behind = boxes[1:], boxes[:-1]
-        white = np.maximum(ahead[:, :2] - behind[:, 2:], behind[:, :2] - ahead[:, 2:]).max(axis=1)
-        wide = white > _SPACE * sizes
-        inside = np.ones(len(sizes), dtype=bool)
-        inside[firsts[1:-1] - 1] = False
-        found: dict[int, list[tuple[int, int]]] = {}
-        for at in np.flatnonzero((changed | wide) & inside).tolist():
-            word = int(np.searchsorted(firsts, at, side="right")) - 1
-            index = indexes[at + 1]
-            if not changed[at]:
-                # Ignore white that is between all letters, and white next to a narrow figure.
-                usual = float(np.median(white[firsts[word] : firsts[word + 1] - 1]))
-                if white[at] <= 2 * usual or not (text[index - 1].isalpha() or text[index].isalpha()):
-                    continue
-            found.setdefault(words[word][0], []).append((index, handles[at + 1]))
-        return found
+        handles = [calls.object(index) for index in range(start, end)]
+        style = self._style(start, handles[0])
+        # Mode and colour distinguish hidden letters from their neighbours.
+        prints = [(calls.mode(handle), calls.colour(at)) for at, handle in enumerate(handles, start)]
+        lines = [calls.origin(index)[style.axis] for index in range(start, end)]
+        boxes = [calls.box(index) for index in range(start, end)]
+        whites = [
+            max(b[0] - a[2], b[1] - a[3], a[0] - b[2], a[1] - b[3]) for a, b in itertools.pairwise(boxes)
+        ]
+        least = max(_SPACE * style.size, 2 * median(whites))  # not the white that is between all letters
+        for at, white in enumerate(whites, 1):
+            changed = prints[at] != prints[at - 1] or abs(lines[at] - lines[at - 1]) > 0.1 * style.size
+            # White next to a narrow figure is usual.
+            lettered = text[start + at - 1].isalpha() or text[start + at].isalpha()
+            if changed or (white > least and lettered):
+                yield start + at, handles[at]
 
-    def _piece(
-        self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds
-    ) -> None:
-        """Adds a word; ``a`` and ``b``: the ink of its first and last characters."""
+    def _piece(self, text: str, start: int, end: int, handle: int, spaced: bool) -> None:
+        """Adds a word."""
         shown = text[start:end].translate(_TRANSLATED)
         if not shown:
             return
         style, frame = self._style(start, handle), self._frame
+        a, b = self._calls.box(start), self._calls.box(end - 1)  # the ink of its first and last characters
         if style.aslant or frame.rotation:
             ink = frame.bounds(a, b)
             x0, x1 = ink[0], ink[2]
@@ -255,10 +232,9 @@ class _Walk:
         return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their background"
 
     def _style(self, index: int, handle: int) -> _Style:
-        style = self._styles.get(handle)
-        if style is None:
-            style = self._styles[handle] = self._style_at(index, handle)
-        return style
+        if handle not in self._styles:
+            self._styles[handle] = self._style_at(index, handle)
+        return self._styles[handle]
 
     def _style_at(self, index: int, handle: int) -> _Style:
         if not handle:
@@ -267,20 +243,17 @@ class _Walk:
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
             # Type 3 fonts have their size in a matrix of their own: check the ink before calling it tiny.
-            boxes = self._calls.boxes(range(index, min(index + 6, self._count)))
+            boxes = [self._calls.box(at) for at in range(index, min(index + 6, self._count))]
             size = max(size, *(min(box[3] - box[1], 1000.0) for box in boxes))
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
         *colour, alpha = self._calls.colour(index, stroke=mode in _STROKE_ONLY)
-        hidden = (
-            "invisible (render mode 3)"
-            if mode in _INVISIBLE_MODES
-            else "smaller than one point"
-            if size < TINY
-            else "transparent"
-            if alpha < _MIN_ALPHA
-            else ""
-        )
+        reasons = {
+            "invisible (render mode 3)": mode in _INVISIBLE_MODES,
+            "smaller than one point": size < TINY,
+            "transparent": alpha < _MIN_ALPHA,
+        }
+        hidden = next((reason for reason, holds in reasons.items() if holds), "")
         quarter = (1 if b > 0 else 3) if abs(b) > abs(a) else (2 if a < 0 else 0)
         turned = (quarter - self._frame.rotation // 90) % 4
         return _Style(
@@ -298,12 +271,11 @@ class _Walk:
 
     def _font(self, handle: int) -> tuple[bool, bool]:
         address = self._calls.font_address(handle)
-        known = self._fonts.get(address)
-        if known is None:
+        if address not in self._fonts:
             name, weight = self._calls.font(handle)
             bold = weight >= 600 or any(mark in name for mark in _BOLD)
-            known = self._fonts[address] = bold, any(mark in name for mark in _ITALIC)
-        return known
+            self._fonts[address] = bold, any(mark in name for mark in _ITALIC)
+        return self._fonts[address]
 
     def _rules(self) -> list[RuledLine]:
         found = []

@@ -146,14 +146,14 @@ def _spans(
     if len(pieces) == len(columns):
         return [(index, index) for index in range(len(columns))]
     places = _places(columns)
-    spans = [_by_rule(piece, columns, ruled) for piece in pieces]
-    for index, piece in enumerate(pieces):
-        if spans[index] is None and not _is_wide(piece, places):
-            spans[index] = _nearest(piece, columns)
-    taken = [span for span in spans if span is not None]
+    spans = [
+        _by_rule(piece, columns, ruled) or (None if _is_wide(piece, places) else _nearest(piece, columns))
+        for piece in pieces
+    ]
     for index, piece in enumerate(pieces):
         if spans[index] is not None:
             continue
+        taken = [span for span in spans if span is not None]
         low = max((last + 1 for _, last in taken if _middle(columns, last) < _centre(piece)), default=0)
         high = min(
             (first - 1 for first, _ in taken if _middle(columns, first) > _centre(piece)),
@@ -161,8 +161,7 @@ def _spans(
         )
         rivals = [other for at, other in enumerate(pieces) if spans[at] is None and at != index]
         spans[index] = _best_span(piece, columns, low, high, rivals, top)
-        taken.append(spans[index] or (0, -1))
-    return [span or _nearest(piece, columns) for span, piece in zip(spans, pieces, strict=True)]
+    return [span for span in spans if span is not None]
 
 
 def _by_rule(

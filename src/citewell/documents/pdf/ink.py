@@ -26,8 +26,6 @@ _NARROW = 10.0
 _FAINT = 8
 """Grey levels of 255: no reader can see a smaller difference from the background."""
 
-_NOTHING: Bounds = (-9.0, -9.0, -9.0, -9.0)
-
 
 class Ink:
     """Rectangles are in the coordinates of the page as displayed: points, origin at the bottom left."""
@@ -43,8 +41,6 @@ class Ink:
         # Bytes wrap around: a value far from 0 on either side is a visible change.
         self._text = (whole - self._ground + np.uint8(_FAINT)) > 2 * _FAINT
         self._left = self._text.copy()
-        self._inked: dict[tuple[int, int], bytes] = {}
-        self._struck, self._margin = _NOTHING, 0.0
 
     def _drawn(self, page: pypdfium2.PdfPage) -> Any:
         bitmap = page.render(scale=self._scale, grayscale=True, may_draw_forms=False)
@@ -66,11 +62,7 @@ class Ink:
         left, low, right, high = box
         inset = 2.0 if right - left > _NARROW else -2.0
         rows = self._rows(low + min(inset, 0.0), high - min(inset, 0.0))
-        # The words of a line share their rows: one look at all columns serves them all.
-        inked = self._inked.get((rows.start, rows.stop))
-        if inked is None:
-            inked = self._inked[rows.start, rows.stop] = self._text[rows].any(axis=0).tobytes()
-        return 1 in inked[self._columns(left + inset, right - inset)]
+        return bool(self._text[rows, self._columns(left + inset, right - inset)].any())
 
     def ground(self, box: Bounds) -> int:
         """The brightness of the page under ``box`` without its text, 0 to 255; white if nothing is drawn."""
@@ -80,23 +72,13 @@ class Ink:
     def strike(self, box: Bounds, size: float) -> None:
         """Strikes off ``box``, which was read. Letters of ``size`` points extend slightly beyond it."""
         left, low, right, high = box
-        if self._struck[1] == low and self._struck[3] == high and 0 <= left - self._struck[2] < size:
-            self._struck = self._struck[0], low, right, high
-            return
-        self._strike_off()
-        self._struck, self._margin = box, 2.0 + 0.45 * size
-
-    def _strike_off(self) -> None:
-        """Strikes off the pending box, which covers adjacent words together."""
-        (left, low, right, high), margin = self._struck, self._margin
-        self._left[self._rows(low - margin, high + margin), self._columns(left - margin, right + margin)] = (
-            False
-        )
+        margin = 2.0 + 0.45 * size
+        rows, columns = self._rows(low - margin, high + margin), self._columns(left - margin, right + margin)
+        self._left[rows, columns] = False
 
     def unread(self, characters: int) -> int:
         """About how many characters are drawn where nothing was read, estimated from the ink per character of
         the ``characters`` that were; if there are none, from that of ten-point type."""
-        self._strike_off()
         left = int(np.count_nonzero(self._left))
         if not left:
             return 0

@@ -11,6 +11,7 @@ import itertools
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from typing import NamedTuple
 
 from citewell.documents.pdf.glyphs import PageWords, PdfWord, RuledLine
@@ -228,67 +229,67 @@ def _lines(words: list[PdfWord], column: int, number: int) -> list[VisualLine]:
 
 
 def _line(row: list[PdfWord], column: int, number: int) -> VisualLine | None:
-    segments: list[LineSegment] = []
-    parts: list[str] = []
-    start = end = 0.0
-    fence = True
+    runs: list[tuple[list[str], float, float]] = []
+    goes_on = False  # the last run, with the next piece
     last: PdfWord | None = None
-    letters: dict[float, int] = {}
-    bold = italic = total = 0
+    gap = 0.0
+    letters = Counter[float]()
+    bold = italic = 0
     double = _double_space(row)
     for word in row:
-        if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
-            continue  # printed twice to look bold
-        if last is not None and _MARK.fullmatch(word.text) and _raised(word, last):
-            word = word._replace(text=to_script(word.text, Script.RAISED), spaced=False)
-        leader = _LEADER.search(word.text)
-        text = word.text[: leader.start()] if leader else word.text
-        after = word.text[leader.end() :] if leader else ""
-        wide = last is not None and word.x0 - last.x1 > _GAP * max(word.size, last.size)
-        if wide and last is not None and word.x0 - last.x1 < double and _SENTENCE_END.search(last.text):
-            wide = bool(_NUMERIC.fullmatch(word.text))
-        if parts and (fence or wide):
-            segments.append(_segment(parts, start, end))
-            parts = []
-        if text:
-            if not parts:
-                start = word.x0
-            elif word.spaced or (last is not None and word.x0 - last.x1 > 0.22 * word.size):
-                parts.append(" ")
-            parts.append(text)
-            end = word.x1 if leader is None else min(word.x1, word.x0 + 0.5 * word.size * len(text))
-            fence = False
-        if leader:
-            fence = True
-            if parts and after:
-                segments.append(_segment(parts, start, end))
-                parts = []
-            if after:
-                parts, start, end, fence = [after], word.x1 - 0.5 * word.size * len(after), word.x1, False
-        count = len(text)
-        letters[word.size] = letters.get(word.size, 0) + count
-        total += count
+        if last is not None:
+            if word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
+                continue  # printed twice to look bold
+            if _MARK.fullmatch(word.text) and _raised(word, last):
+                word = word._replace(text=to_script(word.text, Script.RAISED), spaced=False)
+            gap = word.x0 - last.x1
+            wide = gap > _GAP * max(word.size, last.size)
+            if wide and gap < double and _SENTENCE_END.search(last.text):
+                wide = bool(_NUMERIC.fullmatch(word.text))
+            goes_on = goes_on and not wide
+        pieces = _around_leader(word)
+        for at, (text, x0, x1) in enumerate(pieces):
+            goes_on = goes_on and not at
+            if text and goes_on:
+                parts, start, _ = runs[-1]
+                parts += [" ", text] if word.spaced or gap > 0.22 * word.size else [text]
+                runs[-1] = parts, start, x1
+            elif text:
+                runs.append(([text], x0, x1))
+                goes_on = True
+        count = len(pieces[0][0])
+        letters[word.size] += count
         bold += count * word.bold
         italic += count * word.italic
         last = word
-    if parts:
-        segments.append(_segment(parts, start, end))
-    segments = _numbered(segments)
-    if not segments:
+    if not runs:
         return None
+    # In NFC: a file may set an accent as a separate piece after its letter.
+    segments = [LineSegment(unicodedata.normalize("NFC", "".join(parts)), x0, x1) for parts, x0, x1 in runs]
     size = max(letters, key=lambda key: letters[key])
-    base = next((word.base for word in row if word.size == size), row[0].base)
-    read = [word.confidence for word in row if word.confidence is not None]
     return VisualLine(
-        tuple(segments),
-        base,
+        tuple(_numbered(segments)),
+        next((word.base for word in row if word.size == size), row[0].base),
         round(size, 1),
-        bold > 0.6 * total,
-        italic > 0.6 * total,
+        bold > 0.6 * letters.total(),
+        italic > 0.6 * letters.total(),
         column,
         number,
-        confidence=min(read, default=None),
+        confidence=min((word.confidence for word in row if word.confidence is not None), default=None),
     )
+
+
+def _around_leader(word: PdfWord) -> list[tuple[str, float, float]]:
+    """The text of a word and its extent; before and after a leader, if it has one."""
+    leader = _LEADER.search(word.text)
+    if leader is None:
+        return [(word.text, word.x0, word.x1)]
+    before, after = word.text[: leader.start()], word.text[leader.end() :]
+    letter = 0.5 * word.size
+    return [
+        (before, word.x0, min(word.x1, word.x0 + letter * len(before))),
+        (after, word.x1 - letter * len(after), word.x1),
+    ]
 
 
 def _double_space(row: list[PdfWord]) -> float:
@@ -305,11 +306,6 @@ def _numbered(segments: list[LineSegment]) -> list[LineSegment]:
     if not _ENUMERATOR.fullmatch(number.text) or words.x0 - number.x1 > 40:
         return segments
     return [LineSegment(f"{number.text} {words.text}", number.x0, words.x1)]
-
-
-def _segment(parts: list[str], x0: float, x1: float) -> LineSegment:
-    """A segment in NFC: a file may set an accent as a separate piece after its letter."""
-    return LineSegment(unicodedata.normalize("NFC", "".join(parts)), x0, x1)
 
 
 def _raised(word: PdfWord, last: PdfWord) -> bool:

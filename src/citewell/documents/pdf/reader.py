@@ -10,6 +10,7 @@ that is a picture with hardly any text of its own is read by OCR if that is inst
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,17 +30,18 @@ from citewell.documents import ocr
 from citewell.documents.detect import PDF, PICTURES
 from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
-from citewell.documents.pdf.glyphs import read_words
+from citewell.documents.pdf.glyphs import PageWords, read_words
 from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import VisualLine, read_lines
 from citewell.documents.pdf.pictures import open_picture
 from citewell.documents.pdf.running import set_running_aside
 from citewell.documents.pdf.scans import Scan, placed, read_scan
-from citewell.documents.pdf.writing import PdfText, Size, write
+from citewell.documents.pdf.writing import PdfText, write
 
 if TYPE_CHECKING:
     import pypdfium2
 
+READER = "pdf/5"
 MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
 _FREE_TEXT, _FIELD = 3, 20
@@ -51,82 +53,62 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 class _Page(NamedTuple):
-    """``unread`` counts characters that are drawn but not in the text, ``read`` those that are; ``scan`` is
-    what OCR read instead of the page's own text."""
+    """``about``: what was read of the page besides its words; ``read``: their characters; ``scan``: what OCR
+    read instead of the page's own text."""
 
     lines: list[VisualLine]
-    size: Size
-    hidden: Counter[str]
+    about: PageWords
     read: int
-    unread: int
-    unmapped: int
-    images: int
     scan: Scan | None = None
 
 
-class PdfReader:
-    """The reader of ``application/pdf`` and of pictures; pure, so it runs inside the limited worker."""
-
-    name = "pdf/5"
-
-    def read(self, data: bytes, *, document_id: str, uri: str, media_type: str = PDF) -> Document:
-        """Raises EncryptedError, DamagedError, EmptyDocumentError, LimitError, or OtherKindError for a
-        picture without text."""
-        pdf = _open(data) if media_type == PDF else open_picture(data)
-        try:
-            return self._document(pdf, data, document_id, uri, media_type)
-        finally:
-            pdf.close()
-
-    def _document(
-        self, pdf: pypdfium2.PdfDocument, data: bytes, document_id: str, uri: str, media_type: str
-    ) -> Document:
+def read_pdf(data: bytes, *, document_id: str, uri: str, media_type: str = PDF) -> Document:
+    """Reads a PDF or a picture; pure, so it runs inside the limited worker. Raises EncryptedError,
+    DamagedError, EmptyDocumentError, LimitError, or OtherKindError for a picture without text."""
+    with contextlib.closing(_open(data) if media_type == PDF else open_picture(data)) as pdf:
         count = len(pdf)
         if count > MAX_PAGES:
             raise LimitError(f"it has {count} pages; the limit is {MAX_PAGES}", hint="split the file")
         pages = [_page(pdf, index) for index in range(count)]
-        hidden: dict[str, Counter[int]] = {}
-        for number, page in enumerate(pages, 1):
-            for reason, characters in page.hidden.items():
-                hidden.setdefault(reason, Counter())[number] += characters
-        if not any(page.lines for page in pages):
-            raise _without_text(count, hidden, media_type)
-        own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
-        written = write(own.lines, [page.size for page in pages], _outline(pdf))
-        lost = _lost(pages, own.lines, written)
-        notes = _page_notes(pages, lost)
-        notes += [
-            f"{sum(where.values())} characters left out ({reason}) on {page_ranges(sorted(where))}"
-            for reason, where in sorted(hidden.items())
-        ]
-        if own.set_aside:
-            shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
-            lines, characters = sum(own.set_aside.values()), sum(own.characters)
-            notes.append(
-                f"{lines} running lines and page numbers left out ({characters} characters): {shown}"
-            )
-        scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
+        outline = _outline(pdf)
         # What says that it was created today is the PDF that a picture becomes, not the picture.
-        front = describe(pdf.get_metadata_dict() if media_type == PDF else {}, own.lines[:3])
-        return Document(
-            document_id=document_id,
-            version=hash_bytes(data),
-            text=written.text,
-            text_hash=hash_text(written.text),
-            reader=f"{self.name}+{ocr.engine_name()}" if scans else self.name,
-            media_type=media_type,
-            uri=uri,
-            title=front.title,
-            author=front.author,
-            language=language(written.text),
-            **front.dates,
-            sections=written.sections,
-            pages=written.pages,
-            boxes=placed(written.boxes, written.text, scans),
-            tables=written.tables,
-            incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
-            notes=tuple(notes),
-        )
+        info = pdf.get_metadata_dict() if media_type == PDF else {}
+    hidden: dict[str, Counter[int]] = {}
+    for number, page in enumerate(pages, 1):
+        for reason, characters in page.about.hidden.items():
+            hidden.setdefault(reason, Counter())[number] += characters
+    if not any(page.lines for page in pages):
+        raise _without_text(count, hidden, media_type)
+    own = set_running_aside([page.lines for page in pages], [page.about.height for page in pages])
+    written = write(own.lines, [(page.about.width, page.about.height) for page in pages], outline)
+    lost = _lost(pages, own.lines, written)
+    notes = _page_notes(pages, lost)
+    notes += [
+        f"{sum(where.values())} characters left out ({reason}) on {page_ranges(sorted(where))}"
+        for reason, where in sorted(hidden.items())
+    ]
+    if own.set_aside:
+        shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
+        lines, characters = sum(own.set_aside.values()), sum(own.characters)
+        notes.append(f"{lines} running lines and page numbers left out ({characters} characters): {shown}")
+    scans = {number: page.scan for number, page in enumerate(pages, 1) if page.scan}
+    return Document(
+        document_id=document_id,
+        version=hash_bytes(data),
+        text=written.text,
+        text_hash=hash_text(written.text),
+        reader=f"{READER}+{ocr.engine_name()}" if scans else READER,
+        media_type=media_type,
+        uri=uri,
+        language=language(written.text),
+        **describe(info, own.lines[:3]),
+        sections=written.sections,
+        pages=written.pages,
+        boxes=placed(written.boxes, written.text, scans),
+        tables=written.tables,
+        incomplete=tuple(sorted({*lost, *_pictures(pages), *_faint(pages)})),
+        notes=tuple(notes),
+    )
 
 
 def _open(data: bytes) -> pypdfium2.PdfDocument:
@@ -156,7 +138,8 @@ def _page(pdf: pypdfium2.PdfDocument, index: int) -> _Page:
     try:
         page = pdf[index]
     except pypdfium2.PdfiumError:
-        return _Page([], Size(0.0, 0.0), Counter({"on pages that cannot be loaded": 1}), 0, 0, 0, 0)
+        lost = Counter({"on pages that cannot be loaded": 1})
+        return _Page([], PageWords(0.0, 0.0, [], lost, []), 0)
     try:
         if _has_fields(page):
             # What was typed into a form or onto the page becomes part of it, as when printed.
@@ -172,18 +155,9 @@ def _page(pdf: pypdfium2.PdfDocument, index: int) -> _Page:
         scan = read_scan(page)
         page.close()
         if scan.letters > 2 * letters:  # else a logo beside a title
-            size = Size(words.width, words.height)
-            lines = read_lines(scan.words, index + 1)
-            return _Page(lines, size, words.hidden, scan.letters, 0, 0, words.images, scan)
-    return _Page(
-        read_lines(words, index + 1),
-        Size(words.width, words.height),
-        words.hidden,
-        letters,
-        words.unread,
-        words.unmapped,
-        words.images,
-    )
+            about = words._replace(words=[], unread=0, unmapped=0)
+            return _Page(read_lines(scan.words, index + 1), about, scan.letters, scan)
+    return _Page(read_lines(words, index + 1), words._replace(words=[]), letters)
 
 
 def _has_fields(page: pypdfium2.PdfPage) -> bool:
@@ -204,8 +178,8 @@ def _lost(pages: list[_Page], own: list[list[VisualLine]], written: PdfText) -> 
     for page, lines, place in zip(pages, own, written.pages, strict=True):
         kept = _letters(written.text[place.start : place.end])
         missing = abs(sum(_letters(line.text) for line in lines) - kept)
-        if page.unread > max(_MOST_UNREAD, _UNREAD_SHARE * page.read):
-            missing += page.unread
+        if page.about.unread > max(_MOST_UNREAD, _UNREAD_SHARE * page.read):
+            missing += page.about.unread
         if missing:
             lost[place.number] = missing
     return lost
@@ -231,7 +205,7 @@ def _without_text(count: int, hidden: dict[str, Counter[int]], media_type: str) 
 
 
 def _pictures(pages: list[_Page]) -> list[int]:
-    return [number for number, page in enumerate(pages, 1) if page.images and not page.read]
+    return [number for number, page in enumerate(pages, 1) if page.about.images and not page.read]
 
 
 def _faint(pages: list[_Page]) -> list[int]:
@@ -259,8 +233,8 @@ def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
     if faint := _faint(pages):
         lines = sum(page.scan.faint for page in pages if page.scan)
         notes.append(f"{lines} lines on {page_ranges(faint)} left out: OCR was too uncertain of them")
-    if unsure := [number for number, page in enumerate(pages, 1) if page.unmapped]:
-        characters = sum(page.unmapped for page in pages)
+    if unsure := [number for number, page in enumerate(pages, 1) if page.about.unmapped]:
+        characters = sum(page.about.unmapped for page in pages)
         notes.append(
             f"{characters} characters on {page_ranges(unsure)} may be wrong: "
             "their font does not say which characters they are"

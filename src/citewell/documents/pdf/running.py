@@ -109,24 +109,18 @@ def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -
 
 def _numbered(pages: list[list[VisualLine]]) -> dict[int, list[int]]:
     """Lines that are page numbers: alone at the top or bottom, and increasing with the pages."""
-    candidates: dict[int, list[tuple[int, int]]] = {}
+    candidates: list[list[tuple[int, int]]] = []  # of each page: a line, and its number less the page's index
     for index, lines in enumerate(pages):
         order = sorted(range(len(lines)), key=lambda at: -lines[at].base)
-        found = []
-        for at in dict.fromkeys([*order[:2], *order[-2:]]):
-            text = lines[at].text.strip()
-            match = _NUMBER.fullmatch(text)
-            if match and match.group(1).isdigit():
-                found.append((at, int(match.group(1)) - index))
-        candidates[index] = found
-    result: dict[int, list[int]] = {}
-    for index, found in candidates.items():
+        edges = dict.fromkeys([*order[:2], *order[-2:]])
+        matches = [(at, _NUMBER.fullmatch(lines[at].text.strip())) for at in edges]
+        candidates.append([(at, int(m[1]) - index) for at, m in matches if m and m[1].isdigit()])
+    result: dict[int, list[int]] = defaultdict(list)
+    for index, found in enumerate(candidates):
+        around = candidates[max(0, index - _AROUND) : index + _AROUND + 1]
         for at, offset in found:
-            company = sum(
-                any(other == offset for _, other in candidates.get(near, ()))
-                for near in range(index - _AROUND, index + _AROUND + 1)
-            )
+            company = sum(any(other == offset for _, other in near) for near in around)
             first_pages = len(pages) < _MIN_PAGES and offset == 1
             if len(pages[index]) > 1 and (company >= _MIN_PAGES or first_pages):
-                result.setdefault(index, []).append(at)
+                result[index].append(at)
     return result

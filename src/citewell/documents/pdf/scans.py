@@ -65,7 +65,8 @@ class Scan(NamedTuple):
         for start, end in [(0, len(text))] if "\t" in text else spans:
             half = (end - start) * step / 2
             rise = (box.y1 - box.y0) / 2 + half * abs(math.sin(self.tilt))
-            x, y = self._turned(box.x0 + start * step + half, (box.y0 + box.y1) / 2, self.tilt)
+            middle = self.words.width / 2, self.words.height / 2
+            x, y = turned(box.x0 + start * step + half, (box.y0 + box.y1) / 2, self.tilt, *middle)
             edges = {"x0": x - half, "y0": y - rise, "x1": x + half, "y1": y + rise}
             yield msgspec.structs.replace(
                 box,
@@ -73,9 +74,6 @@ class Scan(NamedTuple):
                 end=box.start + end,
                 **{name: round(value, 1) for name, value in edges.items()},
             )
-
-    def _turned(self, x: float, y: float, angle: float) -> tuple[float, float]:
-        return turned(x, y, angle, self.words.width / 2, self.words.height / 2)
 
 
 def placed(boxes: Iterable[Box], text: str, scans: Mapping[int, Scan]) -> tuple[Box, ...]:

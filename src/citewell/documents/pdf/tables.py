@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 from citewell.documents.pdf.cells import BULLET, YEAR, LineCell, pieces_of, units_in
 from citewell.documents.pdf.headings import STATEMENT
@@ -31,30 +33,21 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\([^\W\d_]{1,10}\)")
-_MAX_BETWEEN = 5
+_MAX_BETWEEN, _MOST_HEADS = 5, 7
 _MARGIN = 2.5
 _HEAD_REACH = 60.0
 MAX_COLUMNS = 60
 """A line with more figures is not a row of a readable table."""
 
 
-@dataclass
-class _Row:
+class _Row(NamedTuple):
     line: VisualLine
     pieces: list[LineCell]
     data: bool
-    used: bool = False
 
     @property
     def numbers(self) -> list[LineCell]:
         return [piece for piece in self.pieces if piece.number]
-
-
-@dataclass
-class _Run:
-    first: int
-    last: int
-    rows: list[int] = field(default_factory=list)
 
 
 def find_tables(lines: list[VisualLine]) -> list[Block]:
@@ -63,16 +56,15 @@ def find_tables(lines: list[VisualLine]) -> list[Block]:
     blocks: list[Block] = []
     at = 0
     for run in _runs(rows):
-        run.last = _label_end(rows, run.last)
-        top = _heads_start(rows, run, at)
-        drafted = _table(rows, run, top)
-        if drafted is None:
+        if len(run) < 2 and len(rows[run[0]].numbers) < 2:
             continue
-        first, table = drafted
-        blocks.extend(row.line for row in rows[at:first])
-        blocks.append(table)
-        at = run.last + 1
-    blocks.extend(row.line for row in rows[at:])
+        last = _label_end(rows, run[-1])
+        if (drafted := _table(rows, run, at, last)) is not None:
+            first, table = drafted
+            blocks += [row.line for row in rows[at:first]]
+            blocks.append(table)
+            at = last + 1
+    blocks += [row.line for row in rows[at:]]
     return blocks
 
 
@@ -102,43 +94,34 @@ def _read(line: VisualLine) -> _Row:
 # --- runs of lines ------------------------------------------------------------------------------
 
 
-def _runs(rows: list[_Row]) -> list[_Run]:
-    runs: list[_Run] = []
-    run: _Run | None = None
+def _runs(rows: list[_Row]) -> Iterator[list[int]]:
+    """The indexes of the lines of figures of each table."""
+    run: list[int] = []
     columns: list[Column] = []
     pending = 0
     for index, row in enumerate(rows):
         heads = is_head_line(row.line, row.pieces)
-        if run is not None:
-            previous = rows[index - 1].line
-            drop = previous.base - row.line.base
-            if drop > 4.5 * max(row.line.size, 6) or drop < -1 or row.line.column != previous.column:
-                runs.append(run)
-                run = None
-        if run is None:
-            if row.data and not heads:
-                run, columns, pending = _Run(index, index, [index]), _columns([row]), 0
-            continue
-        if heads and run.rows:
-            # New heads: what follows is a separate table.
-            runs.append(run)
-            run = None
-            continue
-        if row.data and _fits(row, columns):
-            run.last = index
-            run.rows.append(index)
+        if run and (heads or _apart(rows[index - 1].line, row.line)):
+            yield run  # new heads: what follows is a separate table
+            run = []
+        if run and row.data and _fits(row, columns):
+            run.append(index)
             columns = _merged([*columns, *_columns([row])])
             pending = 0
             continue
         pending += 1
-        if row.data or pending > _MAX_BETWEEN or _is_prose(row, columns):
-            runs.append(run)
-            run = None
-            if row.data:
-                run, columns, pending = _Run(index, index, [index]), _columns([row]), 0
-    if run is not None:
-        runs.append(run)
-    return [run for run in runs if len(run.rows) >= 2 or len(rows[run.first].numbers) >= 2]
+        if run and (row.data or pending > _MAX_BETWEEN or _is_prose(row, columns)):
+            yield run
+            run = []
+        if not run and row.data and not heads:
+            run, columns, pending = [index], _columns([row]), 0
+    if run:
+        yield run
+
+
+def _apart(above: VisualLine, below: VisualLine) -> bool:
+    drop = above.base - below.base
+    return drop > 4.5 * max(below.size, 6) or drop < -1 or below.column != above.column
 
 
 def _fits(row: _Row, columns: list[Column]) -> bool:
@@ -190,13 +173,10 @@ def _merged(found: list[Column]) -> list[Column]:
 # --- one table ----------------------------------------------------------------------------------
 
 
-def _heads_start(rows: list[_Row], run: _Run, floor: int) -> int:
-    """Index of the first head line above the run."""
-    columns = _columns([rows[index] for index in run.rows])
-    zone = _zone([rows[index] for index in run.rows], columns)
-    start = run.first
-    limit = 7
-    while start > floor and limit:
+def _heads_start(rows: list[_Row], start: int, floor: int, columns: list[Column], zone: float) -> int:
+    """Index of the first head line above the figures, which begin at ``start``."""
+    # Label lines directly above the first figures ("ASSETS", "Current assets:") are rows, not heads.
+    for _ in range(min(_MOST_HEADS, start - floor)):
         row, below = rows[start - 1], rows[start].line
         gap = row.line.base - below.base
         if row.line.column != below.column or not 0 <= gap < 3.2 * max(below.size, row.line.size):
@@ -204,8 +184,6 @@ def _heads_start(rows: list[_Row], run: _Run, floor: int) -> int:
         if not _heads_over(row, columns, zone):
             break
         start -= 1
-        limit -= 1
-    # Label lines directly above the first figures ("ASSETS", "Current assets:") are rows, not heads.
     return start
 
 
@@ -227,16 +205,17 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     return all(piece.x0 >= zone - 25 for piece in over) and all(len(piece.text) < 60 for piece in row.pieces)
 
 
-def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | None:
-    """The table and the index of its first line."""
-    data = [rows[index] for index in run.rows]
+def _table(rows: list[_Row], run: list[int], floor: int, last: int) -> tuple[int, DraftTable] | None:
+    """The table of a run that ends at ``last``, and the index of its first line, at least ``floor``."""
+    data = [rows[index] for index in run]
     columns = _columns(data)
     zone = _zone(data, columns)
-    over = [i for i in range(top, run.first) if any(stands_over(p, zone) for p in rows[i].pieces)]
+    top = _heads_start(rows, run[0], floor, columns, zone)
+    over = [i for i in range(top, run[0]) if any(stands_over(p, zone) for p in rows[i].pieces)]
     head_lines = [rows[index] for index in over]
-    first_head = over[0] if over else _labels_start(rows, run, top)
+    first_head = over[0] if over else _labels_start(rows, run[0], top)
     last_head = over[-1] if over else first_head - 1
-    while over and last_head + 1 < run.first and units_in(rows[last_head + 1].line.text):
+    while over and last_head + 1 < run[0] and units_in(rows[last_head + 1].line.text):
         last_head += 1
     named = [row for row in head_lines if not (len(row.pieces) == 1 and units_in(row.pieces[0].text))]
     heads = column_heads([(row.line, row.pieces) for row in named], columns, zone)
@@ -251,7 +230,7 @@ def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | No
         units = next((found for row in head_lines if (found := units_in(row.line.text))), "")
     body_start = last_head + 1 if head_lines else first_head
     before = tuple(row.line for row in rows[first_head:body_start])
-    drafted = _rows(rows[body_start : run.last + 1], columns)
+    drafted = _rows(rows[body_start : last + 1], columns)
     if not drafted:
         return None
     return first_head, DraftTable(before, drafted, heads, tuple(columns), units=units)
@@ -264,9 +243,8 @@ def _zone(data: list[_Row], columns: list[Column]) -> float:
     return max([first - _HEAD_REACH, *labels]) if labels else first
 
 
-def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
+def _labels_start(rows: list[_Row], start: int, top: int) -> int:
     """The first line of a table without heads: above its figures, only lines that end with a colon belong."""
-    start = run.first
     while start > top and rows[start - 1].line.text.endswith(":") and len(rows[start - 1].line.text) < 60:
         start -= 1
     return start

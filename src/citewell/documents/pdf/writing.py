@@ -33,11 +33,8 @@ from citewell.documents.pdf.tables import find_tables
 _CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 
 
-class Size(NamedTuple):
-    """The size of a page, in points."""
-
-    width: float
-    height: float
+Size = tuple[float, float]
+"""The width and height of a page, in points."""
 
 
 class PdfText(NamedTuple):
@@ -49,13 +46,16 @@ class PdfText(NamedTuple):
 
 
 def write(pages: list[list[VisualLine]], sizes: list[Size], outline: dict[tuple[int, str], int]) -> PdfText:
-    """``pages[i]`` are the lines of physical page i + 1."""
+    """``pages[i]`` are the lines of physical page i + 1, ``sizes[i]`` its size."""
     return _Writer(pages, sizes, outline).run()
 
 
 class _Writer:
     def __init__(
-        self, pages: list[list[VisualLine]], sizes: list[Size], outline: dict[tuple[int, str], int]
+        self,
+        pages: list[list[VisualLine]],
+        sizes: list[tuple[float, float]],
+        outline: dict[tuple[int, str], int],
     ) -> None:
         self._pages, self._sizes = pages, sizes
         self._headings = Headings(pages, outline)
@@ -78,8 +78,10 @@ class _Writer:
         text = "".join(self._text)
         ends = [*self._starts[1:], len(text)]
         pages = tuple(
-            Page(number=i + 1, start=start, end=end, width=round(size.width, 2), height=round(size.height, 2))
-            for i, (start, end, size) in enumerate(zip(self._starts, ends, self._sizes, strict=True))
+            Page(number=number, start=start, end=end, width=round(width, 2), height=round(height, 2))
+            for number, (start, end, (width, height)) in enumerate(
+                zip(self._starts, ends, self._sizes, strict=True), 1
+            )
         )
         sections = closed_sections(self._marks, len(text))
         return PdfText(text, pages, tuple(self._boxes), sections, tuple(self._tables))
@@ -88,24 +90,20 @@ class _Writer:
 
     def _page(self, number: int, lines: list[VisualLine]) -> None:
         edges, pitches = right_edges(lines), usual_pitch(lines)
-        begun = False
-        for block in find_tables(lines):
-            if not begun:
-                begun = True
-                if not (self._open and isinstance(block, VisualLine) and carries_over(self._open, block)):
-                    self._close()
-                self._starts.append(self._at)
-                if self._open is not None and isinstance(block, VisualLine):
-                    self._append(self._open, block, across=True)
-                    continue
+        blocks = find_tables(lines)
+        first = blocks[0] if blocks else None
+        if not (self._open and isinstance(first, VisualLine) and carries_over(self._open, first)):
+            self._close()
+        self._starts.append(self._at)
+        if self._open is not None and isinstance(first, VisualLine):
+            self._append(self._open, first, across=True)
+            blocks = blocks[1:]
+        for block in blocks:
             if isinstance(block, DraftTable):
                 self._close()
                 self._table(block)
             else:
                 self._line(block, edges, pitches)
-        if not begun:
-            self._close()
-            self._starts.append(self._at)
 
     def _line(self, line: VisualLine, edges: dict[int, float], pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
@@ -250,8 +248,7 @@ class _Writer:
         for text in reversed(self._recent):
             if text == "\t":
                 return ""
-            found = units_in(text)
-            if found:
+            if found := units_in(text):
                 return found
         return ""
 
