@@ -22,6 +22,7 @@ from citewell.audit.database import Database
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import KEYS_FOLDER, Log, SqliteLog
 from citewell.audit.postgres import PostgresDatabase
+from citewell.audit.postings import Postings
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.witnesses import Publisher, witnesses
@@ -145,6 +146,11 @@ class Assembly:
         LogError when ``readonly`` and they do not exist."""
         shared = self._shared("citewell_index", readonly=readonly)
         return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
+
+    @cached_property
+    def postings(self) -> Postings:
+        """The search tables, open for all queries of this home."""
+        return Postings(self.tables())
 
     def _shared(self, schema: str, *, readonly: bool = False) -> Database | None:
         """A schema on the server that workers share; None where the home has its own files."""
@@ -486,6 +492,8 @@ class Assembly:
         for name in ("evidence", "log", "traces", "feedback"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()
+        if "postings" in self.__dict__:
+            self.__dict__.pop("postings").database.close()
 
 
 def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:

@@ -8,7 +8,6 @@ whole Python interface; each method delegates to the part that does the work.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -50,11 +49,9 @@ class KnowledgeBase:
     """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for another caller.
     Thread-safe; as a context manager it closes its stores."""
 
-    def __init__(self, assembly: Assembly) -> None:
-        self._parts = assembly
-        self._opened = self
-        self._auditing: Auditing | None = None
-        self.caller = OWNER
+    def __init__(self, assembly: Assembly, caller: Caller = OWNER, *, closes: bool = True) -> None:
+        """``closes``: closing it closes the home's stores."""
+        self._parts, self.caller, self._closes = assembly, caller, closes
 
     def as_(self, caller: Caller) -> KnowledgeBase:
         """The same home, limited to what ``caller`` may see and do; cheap, so make one per request.
@@ -62,9 +59,7 @@ class KnowledgeBase:
         A document or record that they may not see behaves as if it did not exist, down to the error message.
         Methods that their roles do not allow raise AccessError. Closing it closes nothing.
         """
-        other = copy.copy(self)
-        other.caller, other._auditing = caller, None
-        return other
+        return KnowledgeBase(self._parts, caller, closes=False)
 
     @property
     def visibility(self) -> Visibility:
@@ -229,7 +224,9 @@ class KnowledgeBase:
 
     def _with_receipt(self, answer: Answer) -> Answer:
         """The answer with access to its receipt, which even an unnamed asker may have."""
-        return answer.issued_by(partial(self._opened.audit.receipt, reader=self.caller.user))
+        from citewell.knowledge.auditing import Auditing
+
+        return answer.issued_by(partial(Auditing(self._parts).receipt, reader=self.caller.user))
 
     def search(
         self,
@@ -350,13 +347,9 @@ class KnowledgeBase:
     @property
     def audit(self) -> Auditing:
         """Use of the log: queries, receipts, recheck, recall, replay, expiry, erasure."""
-        parts = self._there
-        if self._auditing is None:
-            from citewell.knowledge.auditing import Auditing
+        from citewell.knowledge.auditing import Auditing
 
-            owned = self._opened is self
-            self._auditing = Auditing(parts) if owned else self._opened.audit.as_(self.caller)
-        return self._auditing
+        return Auditing(self._there, self.caller)
 
     def answer(self, request_id: str) -> Answer:
         """A past answer; the read is logged. Raises UsageError when there is none."""
@@ -412,7 +405,7 @@ class KnowledgeBase:
         """The same home, stores and models under trial settings and without a card. Do not close it or
         anything obtained from it."""
         self.caller.must(Role.ADMIN, to="try other settings")
-        return KnowledgeBase(self._parts.under(config)).as_(self.caller)
+        return KnowledgeBase(self._parts.under(config), self.caller, closes=False)
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that :meth:`ask` would seal; nothing is sealed, traced or escalated."""
@@ -434,12 +427,8 @@ class KnowledgeBase:
         return self._parts.clock.now().astimezone(UTC)
 
     def close(self) -> None:
-        if self._opened is not self:
-            return
-        if self._auditing is not None:
-            self._auditing.close()
-            self._auditing = None
-        self._parts.close()
+        if self._closes:
+            self._parts.close()
 
     def __enter__(self) -> KnowledgeBase:
         return self
