@@ -1,6 +1,7 @@
 """A home and what a caller may do with it: ask, ingest, audit, review.
 
 home         the object behind ``citewell.open``
+documents    its documents: ingested, read, shared, withdrawn
 assembly     configuration -> parts: the only place that chooses an implementation for a port
 sealing      what the log commits to besides answers
 auditing     using its log: queries, receipts, rechecks, recalls, replays, expiry, erasure

@@ -2,56 +2,51 @@
 
 In: files and questions. Out: reports, answers, records. Every change to the home, and every read of the
 log's contents, leaves an entry in its audit log. To a caller, what they may not see does not exist
-(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. Long because it is the
-whole Python interface; each method delegates to the part that does the work.
+(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. The methods for its
+documents are in :mod:`citewell.knowledge.documents`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.core.access import OWNER, Caller, Role, string_tuple
-from citewell.core.addresses import is_address
+from citewell.core.access import OWNER, Caller, Role
 from citewell.core.config import Config
-from citewell.core.errors import AccessError, EvidenceError, UsageError
-from citewell.core.files import make_folder
+from citewell.core.errors import UsageError
 from citewell.core.metering import Meter, metered
-from citewell.core.records import Answer, AuditRecord, Document, Passage, Supersession, Trace
+from citewell.core.records import Answer, AuditRecord, Passage, Trace
 from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.documents import DocumentKeeping
 from citewell.knowledge.feedback.signals import USER, current_signals
-from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
     from citewell.answering.journal import Ask
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
-    from citewell.documents.evidence.catalogue import CatalogueEntry
-    from citewell.documents.outcomes import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
     from citewell.knowledge.reviewing import Reviewing
-    from citewell.knowledge.visibility import Visibility
     from citewell.retrieval import Filters
     from citewell.verification.confidence.cards import CardState, CurrentSetup
 
 
-class KnowledgeBase:
+class KnowledgeBase(DocumentKeeping):
     """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for another caller.
     Thread-safe; as a context manager it closes its stores."""
 
     def __init__(self, assembly: Assembly, caller: Caller = OWNER, *, closes: bool = True) -> None:
         """``closes``: closing it closes the home's stores."""
-        self._parts, self.caller, self._closes = assembly, caller, closes
+        super().__init__(assembly, caller)
+        self._closes = closes
 
     def as_(self, caller: Caller) -> KnowledgeBase:
         """The same home, limited to what ``caller`` may see and do; cheap, so make one per request.
@@ -62,101 +57,10 @@ class KnowledgeBase:
         return KnowledgeBase(self._parts, caller, closes=False)
 
     @property
-    def visibility(self) -> Visibility:
-        """What the caller may see."""
-        return self.audit.visibility
-
-    @property
-    def home(self) -> Path:
-        return self._parts.home
-
-    @property
-    def config(self) -> Config:
-        return self._parts.config
-
-    @property
-    def _there(self) -> Assembly:
-        self._parts.must_be_there()
-        return self._parts
-
-    @property
     def parts(self) -> Assembly:
         """The home's parts, for evaluation, which replaces one and keeps the others."""
         self.caller.must(Role.ADMIN, to="use the home's internal parts")
         return self._parts
-
-    def ingest(
-        self,
-        *paths: str | Path,
-        acl: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        document_id: str | None = None,
-        supersedes: Sequence[str] = (),
-        progress: Progress | None = None,
-        gone: Callable[[], str] = lambda: "",
-    ) -> IngestReport:
-        """Brings the knowledge base up to date with files and folders; see
-        :func:`citewell.documents.ingesting.ingest`. A string such as ``s3://bucket/reports`` or
-        ``https://host/page`` is an address, for the owner of the home alone; a Path never is one.
-
-        An unreadable file is reported with its remedy and the others continue. Raises UsageError for an
-        invalid path or id, or while another ingest is writing; MissingExtraError for an address whose package
-        is not installed; AccessError when the caller may not ingest or could not see the result;
-        AbandonedError once ``gone`` returns why nobody is waiting any more.
-        """
-        from citewell.knowledge.documents import ingest, validate_sources
-
-        self.caller.must(Role.CURATOR, to="change documents")
-        acl, tags = string_tuple("acl", acl), string_tuple("tags", tags)
-        self.caller.must_see(acl)
-        validate_sources(paths, document_id)
-        if any(map(is_address, paths)) and not self.caller.everything:
-            hint = "run `citewell ingest` on the machine that has the home"
-            raise AccessError("only the owner of the home can ingest from an address", hint=hint)
-        make_folder(self.home)
-        self._parts.seal_configuration()
-        return ingest(
-            self._parts,
-            [path if is_address(path) else Path(path) for path in paths],
-            acl=acl,
-            tags=tags,
-            document_id=document_id,
-            supersedes=self._seen_ids(supersedes),
-            progress=progress,
-            sees=self.caller.sees,
-            gone=gone,
-        )
-
-    def ingest_documents(self, documents: Iterable[Any], *, collection: str = "") -> IngestReport:
-        """Brings the knowledge base up to date with documents of a LangChain, LlamaIndex or Haystack loader.
-
-        The id is ``source`` (or ``url``, ``file_path``) from the metadata with its page, else the document's
-        own; ``title``, ``published_at``, ``acl`` and ``tags`` from the metadata are kept. ``collection``
-        becomes a tag and the id prefix; its documents from earlier calls that are now missing are withdrawn.
-        Raises UsageError for objects that are not documents, AccessError as :meth:`ingest` does.
-        """
-        from citewell.knowledge.documents import ingest_documents
-
-        self.caller.must(Role.CURATOR, to="change documents")
-        make_folder(self.home)
-        self._parts.seal_configuration()
-        return ingest_documents(self._parts, documents, collection=collection, sees=self.caller.sees)
-
-    def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
-        """The ids, if the caller may see each document. Raises EvidenceError, the same for a hidden document
-        as for a missing one."""
-        for document_id in string_tuple("supersedes", document_ids):
-            self.document(document_id)
-        return tuple(document_ids)
-
-    def superseded(self, document_id: str) -> tuple[Supersession, ...]:
-        """Parts of this document not in force in the past, now or in the future, according to documents that
-        the caller may see."""
-        from citewell.documents.supersession import find_superseded
-
-        seen = self.visibility.document
-        found = find_superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
-        return tuple(one for one in found if not one.by or seen(one.by))
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """Streams :meth:`ask`: claims arrive as provisional and are then confirmed or withdrawn.
@@ -248,57 +152,6 @@ class KnowledgeBase:
         filters = self._filters(groups, document, since, tag)
         validate_question(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
-
-    def documents(self) -> list[CatalogueEntry]:
-        """The newest version of each document, by id."""
-        return [entry for entry in self._there.evidence.catalogue() if self.caller.sees(entry.acl)]
-
-    def document(self, document_id: str, version: str = "") -> Document:
-        """One version, by default the newest. Raises EvidenceError when it does not exist."""
-        from citewell.documents.evidence.catalogue import missing_version
-
-        evidence, seen = self._there.evidence, self.visibility.document(document_id)
-        if version and not seen:
-            raise missing_version(version, document_id)
-        if version:
-            return evidence.get(version, document_id)
-        document = evidence.latest(document_id) if seen else None
-        if document is None:
-            hint = "`citewell documents list` shows the ids; or check --home"
-            raise EvidenceError(f"no document {document_id!r}", hint=hint)
-        return document
-
-    def versions(self, document_id: str) -> list[str]:
-        """Every version of a document, oldest first."""
-        return self._there.evidence.versions(document_id) if self.visibility.document(document_id) else []
-
-    def failures(self) -> tuple[FileOutcome, ...]:
-        """Files whose last ingest failed, with the remedy; only for admins, as a file without a document has
-        no access list."""
-        self.caller.must(Role.ADMIN, to="see which files failed")
-        return failures(self._there.log)
-
-    def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
-        """Keeps a document as evidence but stops retrieving it. Raises EvidenceError if it is unknown."""
-        from citewell.knowledge.documents import withdraw
-
-        self.caller.must(Role.CURATOR, to="withdraw a document")
-        self.document(document_id)
-        withdraw(self._parts, document_id, reason=reason, user=self.caller.name(user))
-
-    def share(self, document_id: str, acl: Sequence[str], *, user: str = "") -> None:
-        """Replaces a document's access list (empty: everybody) for all versions and all records naming it.
-
-        Raises EvidenceError for an unknown document, AccessError when the caller could not see it afterwards,
-        UsageError while an ingest is writing.
-        """
-        from citewell.knowledge.documents import share
-
-        self.caller.must(Role.CURATOR, to="share a document")
-        self.document(document_id)
-        acl = string_tuple("acl", acl)
-        self.caller.must_see(acl)
-        share(self._parts, document_id, acl, user=self.caller.name(user))
 
     def feedback(
         self,
