@@ -372,13 +372,5 @@ class TraceStore(Protocol):
         ...
 
 
-class Witness(Protocol):
-    """An outside party that keeps checkpoints."""
-
-    def publish(self, checkpoint: str) -> None:
-        """The checkpoint is kept when this returns. Raises LogError."""
-        ...
-
-
 class Clock(Protocol):
     def now(self) -> datetime: ...
