@@ -312,8 +312,7 @@ class Log:
         with self.database.reading() as rows:
             return check_log(
                 rows,
-                keys=self.keys.key,
-                names=self.keys.name,
+                self.keys,
                 evidence=evidence,
                 prompts=prompts,
                 release=release,
