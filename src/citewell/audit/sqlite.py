@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from functools import partial
 from pathlib import Path
 
@@ -58,14 +59,14 @@ class SqliteDatabase:
         self.where = str(path)
         self._wait_s, self._synchronous = wait_s, synchronous
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        with _as_log_error(self.path):
+        with as_log_error(self.path):
             self._writer = None if readonly else self._open()
             self._reader = self._open_readonly() if readonly else self._open()
             self._reader.set_progress_handler(lambda: bool(unwanted()), _STEPS)
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
-        with self._read_lock, _as_log_error(self.path):
+        with self._read_lock, as_log_error(self.path):
             must_go_on()
             self._reader.execute("BEGIN")
             try:
@@ -82,7 +83,7 @@ class SqliteDatabase:
     def writing(self) -> Iterator[Rows]:
         if self._writer is None:
             raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
-        with self._write_lock, _as_log_error(self.path):
+        with self._write_lock, as_log_error(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -100,7 +101,7 @@ class SqliteDatabase:
         """Empties the write-ahead log; ``secure_delete`` has already overwritten rows in the file."""
         if self._writer is None:
             raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
-        with self._write_lock, self._read_lock, _as_log_error(self.path):
+        with self._write_lock, self._read_lock, as_log_error(self.path):
             emptied = empty_wal(self._writer)
         if not emptied:
             raise LogError(
@@ -133,12 +134,14 @@ class SqliteDatabase:
 
 
 @contextmanager
-def _as_log_error(path: Path) -> Iterator[None]:
+def as_log_error(where: object) -> Iterator[None]:
+    """Turns an error of SQLite or the file system into a LogError about ``where``."""
     try:
         yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "") or ""
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, OSError):
+            name = "SQLITE_FULL" if error.errno == ENOSPC else "SQLITE_CANTOPEN"
+        else:
+            name = getattr(error, "sqlite_errorname", "") or ""
         family = "_".join(name.split("_")[:2])
-        raise LogError(f"{path}: {error}", hint=_HINTS.get(family, "")) from error
-    except OSError as error:
-        raise LogError(f"{path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error
+        raise LogError(f"{where}: {error}", hint=_HINTS.get(family, "")) from error
