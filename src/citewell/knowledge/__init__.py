@@ -3,6 +3,7 @@
 home         the object behind ``citewell.open``
 documents    its documents: ingested, read, shared, withdrawn
 assembly     configuration -> parts: the only place that chooses an implementation for a port
+stores       its evidence, log, keys, traces and feedback
 sealing      what the log commits to besides answers
 auditing     using its log: queries, receipts, rechecks, recalls, replays, expiry, erasure
 logkeeping   keeping its log verifiable: checks, checkpoints, proofs, keys

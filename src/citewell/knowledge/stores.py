@@ -1,0 +1,202 @@
+"""The stores of a home, each opened on first use and then kept: evidence, log, search tables, keys, traces,
+feedback.
+
+In: a home folder and a Config, which says whether workers share a database. Out: the stores. Refuses to start
+a new log silently in a home that already had one. With :mod:`citewell.knowledge.assembly`, the only module
+that knows which implementation serves each port.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.audit.database import Database
+from citewell.audit.keys import NEXT, PUBLISHED, SIGNING, FolderKeys
+from citewell.audit.log import KEYS_FOLDER, Log, SqliteLog
+from citewell.audit.postgres import PostgresDatabase
+from citewell.audit.postings import Postings
+from citewell.audit.schema import migrate
+from citewell.audit.sqlite import SqliteDatabase
+from citewell.audit.witnesses import Publisher, witnesses
+from citewell.core.clock import SystemClock
+from citewell.core.config import Config
+from citewell.core.errors import LogError, UsageError
+from citewell.knowledge.feedback import Feedback, FeedbackStore
+from citewell.knowledge.feedback.intake import Intake
+from citewell.knowledge.sealing import seal_configuration
+from citewell.knowledge.traces import Relay, Traces
+
+if TYPE_CHECKING:
+    from citewell.core.ports import Clock
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+
+AUDIT_FILE = "audit.sqlite"
+TABLES_FILE = "audit-index.sqlite"
+FEEDBACK_FILE = "feedback.sqlite"
+
+_HINT = (
+    "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was"
+    " there)"
+)
+_DOCUMENTS = "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1"
+
+
+class Stores:
+    """The stores of one home; :class:`citewell.knowledge.assembly.Assembly` adds models and stages."""
+
+    def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
+        self.home, self.config, self.clock = home, config, clock or SystemClock()
+        self.publisher: Publisher | None = None
+        self.subscribers: list[Callable[[Feedback], None]] = []
+        self._sealed = False
+
+    @cached_property
+    def evidence(self) -> SqliteEvidence:
+        from citewell.documents.evidence.sqlite import SqliteEvidence
+
+        return SqliteEvidence(self.home / "evidence.sqlite")
+
+    @cached_property
+    def log(self) -> Log:
+        log: Log
+        if database := self._shared("citewell"):
+            try:
+                _refuse_new_schema(self.home, database, self.keys.folder)
+                migrate(database)
+            except BaseException:
+                database.close()
+                raise
+            log = Log(database, self.keys, clock=self.clock)
+        else:
+            path = self.home / AUDIT_FILE
+            _refuse_new_log(self.home, path, self.keys.folder, tables=self.home / TABLES_FILE)
+            log = SqliteLog(path, clock=self.clock, keys=self.keys)
+        settings = self.config.audit
+        sinks = witnesses(settings.witnesses)
+        self.publisher = Publisher(log, sinks, self.clock, every_s=settings.publish_every_s)
+        return log
+
+    def readonly_log(self) -> Log:
+        """The log on a connection of its own, which changes nothing. Raises LogError if there is none."""
+        if database := self._shared("citewell", readonly=True):
+            return Log(database, self.keys)
+        return SqliteLog(self.home / AUDIT_FILE, readonly=True, keys=self.keys)
+
+    def tables(self, *, readonly: bool = False) -> Database:
+        """The search tables for log queries: a file in the home, or a schema on the log's server. Raises
+        LogError when ``readonly`` and they do not exist."""
+        shared = self._shared("citewell_index", readonly=readonly)
+        return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
+
+    @cached_property
+    def postings(self) -> Postings:
+        """The search tables, open for all queries of this home."""
+        return Postings(self.tables())
+
+    def _shared(self, schema: str, *, readonly: bool = False) -> Database | None:
+        """A schema on the server that workers share; None where the home has its own files."""
+        if not self.config.audit.database:
+            return None
+        return PostgresDatabase(self.config.audit.database, schema=schema, readonly=readonly)
+
+    @cached_property
+    def keys(self) -> FolderKeys:
+        named = self.config.audit.keys
+        return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
+
+    @cached_property
+    def traces(self) -> Traces:
+        shared = self._shared("citewell_traces")
+        return Traces(shared) if shared else Traces.in_file(self.home / "traces.sqlite")
+
+    @property
+    def relay(self) -> Relay | None:
+        """Lets workers follow answers that other workers are making; None with a single worker."""
+        return Relay(self.traces.database) if self.traces.shared else None
+
+    @cached_property
+    def feedback(self) -> FeedbackStore:
+        return FeedbackStore(self._shared("citewell_feedback") or SqliteDatabase(self.home / FEEDBACK_FILE))
+
+    @cached_property
+    def intake(self) -> Intake:
+        return Intake(
+            log=self.log,
+            traces=self.traces,
+            store=self.feedback,
+            clock=self.clock,
+            subscribers=self.subscribers,
+        )
+
+    def seal_configuration(self) -> None:
+        """Seals the configuration once, before any entry that refers to it. Raises LogError."""
+        if not self._sealed:
+            seal_configuration(self.log, self.config)
+            self._sealed = True
+
+    def must_be_there(self) -> None:
+        """Raises UsageError if the home does not exist yet."""
+        if not self.home.is_dir():
+            raise UsageError(
+                f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`"
+            )
+
+    def close(self) -> None:
+        """Closes every open store."""
+        if self.publisher is not None:
+            self.publisher.close()
+        if "keys" in self.__dict__:
+            self.__dict__.pop("keys").close()
+        for name in ("evidence", "log", "traces", "feedback"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+        if "postings" in self.__dict__:
+            self.__dict__.pop("postings").database.close()
+
+
+def _refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
+    """Raises LogError for a missing or empty file ``log`` in a home that had one, as its keys, search tables
+    or documents show."""
+    empty = _first(log, "SELECT 1 FROM entries LIMIT 1") is None
+    _refuse(home, str(log), keys, there=log.exists(), empty=empty, tables=tables)
+
+
+def _refuse_new_schema(home: Path, log: Database, keys: Path) -> None:
+    """As :func:`_refuse_new_log`, for a log in a database: call it before its tables are created."""
+    with log.reading() as rows:
+        there = "entries" in log.tables(rows)
+        empty = not there or rows.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None
+    _refuse(home, f"in {log.where}", keys, there=there, empty=empty)
+
+
+def _refuse(
+    home: Path, log: str, keys: Path, *, there: bool, empty: bool, tables: Path | None = None
+) -> None:
+    remains = [keys / SIGNING, keys / NEXT, keys / PUBLISHED, *([tables] if tables else [])]
+    # Keys made before the first entry are no past of a log that is there.
+    left = [] if there else [path.name for path in remains if path.exists()]
+    if empty and _first(home / "evidence.sqlite", _DOCUMENTS):
+        left.append("documents")
+    if left:
+        gone = "is empty" if there else "is gone"
+        raise LogError(
+            f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there",
+            hint=_HINT,
+        )
+
+
+def _first(path: Path, statement: str) -> object:
+    """The first row; None if there is none or the file is unreadable, which its own opener reports."""
+    if not path.is_file():
+        return None
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as rows,
+    ):
+        return rows.execute(statement).fetchone()
+    return None
