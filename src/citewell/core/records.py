@@ -628,6 +628,18 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
     was_used_in_generation: bool
     likeliest: Likeliest | None = None
 
+    @staticmethod
+    def of(passage: Passage) -> RetrievalResult:
+        return RetrievalResult(
+            chunk_id=passage.chunk.chunk_id,
+            document_id=passage.chunk.document_id,
+            document_version=passage.chunk.document_version,
+            similarity_score=passage.similarity,
+            reranker_score=passage.relevance,
+            was_used_in_generation=passage.used,
+            likeliest=passage.likeliest,
+        )
+
 
 class Streamed(Record, frozen=True, kw_only=True):
     """A claim as it was shown before its verdict was final, with its number in the stream; ``withdrawn`` is
