@@ -72,13 +72,12 @@ class FolderKeys:
     """The keys of a home; destroying a person's key erases the person. Safe to share between threads and
     processes. Raises LogError."""
 
-    def __init__(self, folder: Path, *, origin: str = "", wait_s: float = 30.0) -> None:
+    def __init__(self, folder: Path, *, origin: str = "") -> None:
         """``origin`` names the log in its checkpoints; if empty, a random name is used."""
         if "+" in origin or any(letter.isspace() for letter in origin):
             raise LogError(f"{origin!r} cannot name a log", hint="use letters, digits, dots and slashes")
         self.folder, self.origin = Path(folder), origin
         self._lock = threading.Lock()
-        self._wait_s = wait_s
         self._database: SqliteDatabase | None = None
         self._pepper = b""
 
@@ -343,7 +342,7 @@ class FolderKeys:
                 hint="restore them from their backup, `citewell audit key restore`; without a backup,"
                 f" create an empty file {SUBJECTS} to start again; earlier personal texts stay unreadable",
             )
-        database = SqliteDatabase(path, wait_s=self._wait_s)
+        database = SqliteDatabase(path)
         with database.reading() as rows:
             there = database.tables(rows)
         if not there >= {"subjects", "pepper"}:

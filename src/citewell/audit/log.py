@@ -353,8 +353,7 @@ _Waiting = tuple[NewEntry, "Future[bytes]"]
 class SqliteLog(Log):
     """The log of a home: one SQLite file, with the folder ``keys`` next to it unless other keys are given.
 
-    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens an existing log and changes
-    nothing.
+    ``readonly`` opens an existing log and changes nothing.
     """
 
     def __init__(
@@ -364,10 +363,9 @@ class SqliteLog(Log):
         clock: Clock | None = None,
         keys: FolderKeys | None = None,
         readonly: bool = False,
-        wait_s: float = 30.0,
     ) -> None:
         self.path = Path(path)
-        database = SqliteDatabase(self.path, readonly=readonly, wait_s=wait_s)
+        database = SqliteDatabase(self.path, readonly=readonly)
         super().__init__(database, keys or FolderKeys(self.path.parent / KEYS_FOLDER), clock=clock)
         if not readonly:
             migrate(database)

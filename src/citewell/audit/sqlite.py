@@ -45,19 +45,16 @@ _STEPS = 100_000
 class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
-    ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for data that a power
-    cut may lose. ``readonly`` opens an existing file and changes nothing. Raises LogError, whose hint says
-    what to do.
+    ``synchronous`` NORMAL is for data that a power cut may lose. ``readonly`` opens an existing file and
+    changes nothing. Raises LogError, whose hint says what to do.
     """
 
     types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
 
-    def __init__(
-        self, path: Path, *, readonly: bool = False, wait_s: float = 30.0, synchronous: str = "FULL"
-    ) -> None:
+    def __init__(self, path: Path, *, readonly: bool = False, synchronous: str = "FULL") -> None:
         self.path = Path(path)
         self.where = str(path)
-        self._wait_s, self._synchronous = wait_s, synchronous
+        self._synchronous = synchronous
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
         with as_log_error(self.path):
             self._writer = None if readonly else self._open()
@@ -117,7 +114,7 @@ class SqliteDatabase:
 
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
-        connection = open_wal(self.path, wait_s=self._wait_s, synchronous=self._synchronous)
+        connection = open_wal(self.path, synchronous=self._synchronous)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         if fresh:
             sync_folder(self.path.parent)

@@ -94,11 +94,11 @@ class Auditing:
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
-    def citing(self, document_id: str, *, most: int = 200, reader: str = "") -> Page:
-        """The newest ``most`` answers citing a document, for statistics on it; logged as a count."""
-        query = AuditQuery(document=document_id, limit=most)
+    def citing(self, document_id: str) -> Page:
+        """The newest 200 answers citing a document, for statistics on it; logged as a count."""
+        query = AuditQuery(document=document_id, limit=200)
         page = self._asked.page(query)
-        self.note_read({"counts": self._without_names(query)}, reader, len(page.records))
+        self.note_read({"counts": self._without_names(query)}, "", len(page.records))
         return page
 
     def bodies(
