@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.bodies import decrypt, encrypt, open_body, separate_personal_texts
-from citewell.audit.check import CheckReport, check_log
+from citewell.audit.check import check_log
+from citewell.audit.checker import CheckReport
 from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, kind_condition, leaf
 from citewell.audit.groups import Groups
