@@ -11,6 +11,6 @@ reviewing    its queue of failed and flagged answers
 visibility   what one caller may see of all that
 erasure      erasing a person from the stores outside the log
 feedback/    what users do with answers
-revisiting/  rechecking, replaying and recounting past answers
+revisiting/  rechecking and replaying past answers
 traces       what happened in each request
 """
