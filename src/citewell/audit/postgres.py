@@ -84,12 +84,6 @@ class PostgresDatabase:
         found = rows.execute("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
         return {name for (name,) in found}
 
-    def settle(self) -> None:
-        """Updates statistics and visibility maps after a bulk load, as autovacuum would do later."""
-        with self._writing() as writer:
-            for table in sorted(self.tables(_PostgresRows(writer))):
-                writer.execute(f"VACUUM ANALYZE {table}".encode())
-
     def overwrite(self) -> None:
         """Rewrites every table, so that no table file contains deleted rows.
 
