@@ -74,14 +74,6 @@ class Frontier:
         return Frontier(self._roots)
 
 
-def root_of(leaves: Iterable[bytes]) -> bytes:
-    """The root over leaf hashes."""
-    frontier = Frontier()
-    for leaf in leaves:
-        frontier.append(leaf)
-    return frontier.root()
-
-
 class Tree:
     """Proofs over tiles. ``size`` leaves; the last ``kept`` tiles read are cached."""
 

@@ -40,11 +40,6 @@ def token_spans(text: str) -> list[tuple[int, int]]:
     return list(_tokenizer().encode(text, add_special_tokens=False).offsets)
 
 
-def count_tokens(text: str) -> int:
-    """How many tokens ``text`` has."""
-    return len(_tokenizer().encode(text, add_special_tokens=False).ids)
-
-
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     """A word or one mark of punctuation, as BERT's pre-tokenizer sees them: ASCII symbols count too."""
@@ -59,7 +54,7 @@ def _word() -> re.Pattern[str]:
 
 
 def count_tokens_each(texts: Iterable[str]) -> list[int]:
-    """Token counts of several texts, several times faster than :func:`count_tokens` on a whole document.
+    """Token counts of several texts, several times faster than :func:`token_spans` on a whole document.
 
     The tokenizer never looks past a word (a run between white space and punctuation), so each
     distinct word is tokenized once and cached. Literal special tokens ("[SEP]") are counted by
