@@ -43,6 +43,7 @@ _HINT = (
     "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was"
     " there)"
 )
+_ENTRIES = "SELECT 1 FROM entries LIMIT 1"
 _DOCUMENTS = "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1"
 
 
@@ -66,7 +67,10 @@ class Stores:
         log: Log
         if database := self._shared("citewell"):
             try:
-                _refuse_new_schema(self.home, database, self.keys.folder)
+                with database.reading() as rows:  # before its tables are created
+                    there = "entries" in database.tables(rows)
+                    empty = not there or rows.execute(_ENTRIES).fetchone() is None
+                self._refuse_new_log(f"in {database.where}", there=there, empty=empty)
                 migrate(database)
             except BaseException:
                 database.close()
@@ -74,12 +78,28 @@ class Stores:
             log = Log(database, self.keys, clock=self.clock)
         else:
             path = self.home / AUDIT_FILE
-            _refuse_new_log(self.home, path, self.keys.folder, tables=self.home / TABLES_FILE)
+            empty = _first(path, _ENTRIES) is None
+            self._refuse_new_log(str(path), self.home / TABLES_FILE, there=path.exists(), empty=empty)
             log = SqliteLog(path, clock=self.clock, keys=self.keys)
         settings = self.config.audit
         sinks = witnesses(settings.witnesses)
         self.publisher = Publisher(log, sinks, self.clock, every_s=settings.publish_every_s)
         return log
+
+    def _refuse_new_log(self, log: str, *beside: Path, there: bool, empty: bool) -> None:
+        """Raises LogError for a missing or empty log in a home that had one, as its keys, its documents or
+        the files ``beside`` the log show."""
+        keys = (self.keys.folder / name for name in (SIGNING, NEXT, PUBLISHED))
+        # Keys made before the first entry are no past of a log that is there.
+        left = [] if there else [path.name for path in (*keys, *beside) if path.exists()]
+        if empty and _first(self.home / "evidence.sqlite", _DOCUMENTS):
+            left.append("documents")
+        if left:
+            gone = "is empty" if there else "is gone"
+            raise LogError(
+                f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there",
+                hint=_HINT,
+            )
 
     def readonly_log(self) -> Log:
         """The log on a connection of its own, which changes nothing. Raises LogError if there is none."""
@@ -157,37 +177,6 @@ class Stores:
                 self.__dict__.pop(name).close()
         if "postings" in self.__dict__:
             self.__dict__.pop("postings").database.close()
-
-
-def _refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
-    """Raises LogError for a missing or empty file ``log`` in a home that had one, as its keys, search tables
-    or documents show."""
-    empty = _first(log, "SELECT 1 FROM entries LIMIT 1") is None
-    _refuse(home, str(log), keys, there=log.exists(), empty=empty, tables=tables)
-
-
-def _refuse_new_schema(home: Path, log: Database, keys: Path) -> None:
-    """As :func:`_refuse_new_log`, for a log in a database: call it before its tables are created."""
-    with log.reading() as rows:
-        there = "entries" in log.tables(rows)
-        empty = not there or rows.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None
-    _refuse(home, f"in {log.where}", keys, there=there, empty=empty)
-
-
-def _refuse(
-    home: Path, log: str, keys: Path, *, there: bool, empty: bool, tables: Path | None = None
-) -> None:
-    remains = [keys / SIGNING, keys / NEXT, keys / PUBLISHED, *([tables] if tables else [])]
-    # Keys made before the first entry are no past of a log that is there.
-    left = [] if there else [path.name for path in remains if path.exists()]
-    if empty and _first(home / "evidence.sqlite", _DOCUMENTS):
-        left.append("documents")
-    if left:
-        gone = "is empty" if there else "is gone"
-        raise LogError(
-            f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there",
-            hint=_HINT,
-        )
 
 
 def _first(path: Path, statement: str) -> object:
