@@ -100,7 +100,7 @@ def test_the_same_document_gives_the_same_chunks(made: Document) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["C"]), max_size=80), max_size=5))
-def test_fast_count_is_the_tokenizers_count(texts: list[str]) -> None:
+def test_texts_are_counted_together_as_they_are_alone(texts: list[str]) -> None:
     assert count_tokens_each(texts) == [len(token_spans(text)) for text in texts]
 
 
