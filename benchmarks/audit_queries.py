@@ -201,7 +201,9 @@ def _settle(*databases: Database) -> None:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
         else:
-            database.settle()  # type: ignore[attr-defined]
+            # Statistics and visibility maps, as autovacuum would update them later.
+            with database._writing() as writer:  # type: ignore[attr-defined]
+                writer.execute("VACUUM ANALYZE")
 
 
 def _sizes(name: str, folder: Path, database: Database, index: Database) -> dict[str, int]:

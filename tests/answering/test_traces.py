@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from citewell.core import wal
 from citewell.core.errors import CitewellError
 from citewell.core.ports import TraceStore
 from citewell.core.records import Stage, Trace
@@ -123,8 +124,11 @@ def test_threads_share_a_store(store: Store) -> None:
     assert len(traces.session("ses_1")) == 20
 
 
-def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(tmp_path: Path) -> None:
-    traces = Traces.in_file(tmp_path / "traces.sqlite", wait_s=0.1)
+def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wal, "WAIT_S", 0.1)
+    traces = Traces.in_file(tmp_path / "traces.sqlite")
     traces.put(trace(1))
     reader = sqlite3.connect(tmp_path / "traces.sqlite")
     reader.execute("BEGIN")

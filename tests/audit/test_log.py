@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import EntryKind, SqliteLog
+from citewell.core import wal
 from citewell.core.errors import LogError, UsageError
 
 WRITER = """
@@ -154,9 +155,10 @@ def test_a_full_disk_under_the_keys_says_so(log_path: Path) -> None:
     log.close()
 
 
-def test_locked_log_is_a_retryable_error(tmp_path: Path) -> None:
+def test_locked_log_is_a_retryable_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wal, "WAIT_S", 0.05)
     path = tmp_path / "audit.sqlite"
-    log = SqliteLog(path, wait_s=0.05)
+    log = SqliteLog(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LogError, match="another process") as caught:

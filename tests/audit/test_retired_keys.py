@@ -11,7 +11,7 @@ from benchmarks.sample_records import some_record
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
-from citewell.audit.check import CheckReport
+from citewell.audit.checker import CheckReport
 from citewell.audit.export import export
 from citewell.audit.issuing import issue
 from citewell.audit.keys import FolderKeys

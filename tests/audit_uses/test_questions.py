@@ -208,7 +208,8 @@ def test_a_home_may_keep_its_log_on_a_server(clean_server: str, tmp_path: Path) 
     from citewell.knowledge.auditing import Auditing
 
     parts = Assembly(tmp_path, Config(audit=Audit(database=clean_server)))
-    with closing(parts), closing(Auditing(parts)) as audit:
+    with closing(parts):
+        audit = Auditing(parts)
         parts.log.append(some_record(1))
         assert len(audit.query(AuditQuery(user="alice"), reader="auditor").records) == 1
         assert parts.log.check().ok

@@ -242,18 +242,7 @@ class Journal:
             query_embedding_model=self.embedder,
             index_version=self.index_version,
             config_hash=self.config_hash,
-            retrieval_results=tuple(
-                RetrievalResult(
-                    chunk_id=passage.chunk.chunk_id,
-                    document_id=passage.chunk.document_id,
-                    document_version=passage.chunk.document_version,
-                    similarity_score=passage.similarity,
-                    reranker_score=passage.relevance,
-                    was_used_in_generation=passage.used,
-                    likeliest=passage.likeliest,
-                )
-                for passage in self.passages
-            ),
+            retrieval_results=tuple(map(RetrievalResult.of, self.passages)),
             generation_model=draft.maker.name if draft else "",
             generation_prompt_hash=draft.maker.prompt_hash if draft else "",
             generated_response=draft.raw if draft else "",

@@ -1,7 +1,7 @@
 """Checks a home's log with everything the home has: the independent checker, plus evidence and prompts.
 
-In: a connection to a log; if available, people's keys, the evidence store and the hashes of the current
-prompt files. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, extended by
+In: a connection to a log, its keys; if available, the evidence store and the hashes of the current prompt
+files. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, extended by
 these checks: each personal text against its salted hash, each quote and ingested text against the stored
 evidence, each prompt file against the last sealed configuration, and personal texts missing without an entry
 that explains it. All of this uses only entries that match what was sealed.
@@ -10,7 +10,7 @@ that explains it. All of this uses only entries that match what was sealed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from citewell.audit.bodies import decrypt, fill_in
 from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.keys import asker
+from citewell.audit.keys import FolderKeys, asker
 from citewell.audit.tampering import Finding, Row
 from citewell.core.errors import EvidenceError, LogError, LogIntegrityError
 from citewell.core.identity import hash_text
@@ -30,19 +30,11 @@ from citewell.core.records import Status
 if TYPE_CHECKING:
     from citewell.core.ports import EvidenceStore
 
-__all__ = ["CheckReport", "Finding", "check_log"]
-
-KeyOf = Callable[[str], bytes | None]
-"""The key of a pseudonym, None if it is not available."""
-NameOf = Callable[[str], str]
-"""The name behind a pseudonym, "" if it is no longer known."""
-
 
 def check_log(
     rows: Rows,
+    keys: FolderKeys,
     *,
-    keys: KeyOf | None = None,
-    names: NameOf | None = None,
     evidence: EvidenceStore | None = None,
     prompts: Mapping[str, str] | None = None,
     release: str = "",
@@ -53,7 +45,7 @@ def check_log(
     not compared if another release sealed the last configuration. ``key`` and ``outside`` as in
     :func:`citewell.audit.checker.check`.
     """
-    contents = _Contents(rows, keys, names, evidence)
+    contents = _Contents(rows, keys, evidence)
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
     size = rows.execute("SELECT size FROM head").fetchone()
     if size and size[0] != report.size and all(found.kind == "signature" for found in report.findings):
@@ -62,10 +54,10 @@ def check_log(
     findings = [*gone, *contents.findings]
     missing = [
         f"{what} not checked: none available"
-        for what, given in (("personal texts", keys), ("evidence", evidence), ("prompt files", prompts))
+        for what, given in (("evidence", evidence), ("prompt files", prompts))
         if given is None
     ]
-    missing += contents.private.unopened(contents.erased) if keys is not None else ()
+    missing += contents.private.unopened(contents.erased)
     if prompts is not None:
         last = contents.configured
         if any(found.seq > last.seq for found in gone):
@@ -94,10 +86,8 @@ class _Configured:
 class _Contents:
     """Compares intact entries with everything derived from them and everything they rely on."""
 
-    def __init__(
-        self, rows: Rows, keys: KeyOf | None, names: NameOf | None, evidence: EvidenceStore | None
-    ) -> None:
-        self.private = _Private(rows, keys, names)
+    def __init__(self, rows: Rows, keys: FolderKeys, evidence: EvidenceStore | None) -> None:
+        self.private = _Private(rows, keys)
         self._requests = _Beside(rows.execute("SELECT seq, request_id FROM requests ORDER BY seq"))
         self.sources = _Sources(evidence)
         self.findings: list[Finding] = []
@@ -150,9 +140,9 @@ _READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASUR
 class _Private:
     """The personal texts of the entries, each compared with its sealed salted hash."""
 
-    def __init__(self, rows: Rows, keys: KeyOf | None, names: NameOf | None) -> None:
+    def __init__(self, rows: Rows, keys: FolderKeys) -> None:
         self._beside = _Beside(rows.execute("SELECT seq, subject, sealed FROM private ORDER BY seq"))
-        self._keys, self._names = keys, names
+        self._keys = keys
         self._misnamed: set[str] = set()
         self._known: dict[str, bytes | None] = {}
         self._refused = ""
@@ -176,7 +166,7 @@ class _Private:
             return
         try:
             body = fill_in(text or "", *decrypt(sealed, key, body_hash, subject))
-            if kind in _NAMING and self._names is not None and subject not in self._misnamed:
+            if kind in _NAMING and subject not in self._misnamed:
                 yield from self._named_otherwise(seq, subject, body)
         except LogIntegrityError:
             yield Finding("edited", seq, "its personal texts are not the ones that were sealed")
@@ -184,7 +174,7 @@ class _Private:
     def _named_otherwise(self, seq: int, subject: str, body: dict[str, Any]) -> Iterator[Finding]:
         """A finding if the keys name the person differently than the entry; one per person."""
         sealed = str(body.get("user") or body.get("reader") or "")
-        held = self._names(subject) if self._names is not None else ""
+        held = self._keys.name(subject)
         if held and held != asker(sealed, str(body.get("session_id") or "")):
             self._misnamed.add(subject)
             reason = f"the person {subject} of this entry has another name in the keys than was sealed"
@@ -201,7 +191,7 @@ class _Private:
     def _key(self, subject: str) -> bytes | None:
         if subject not in self._known:
             try:
-                self._known[subject] = self._keys(subject) if self._keys is not None else None
+                self._known[subject] = self._keys.key(subject)
             except LogError as error:
                 self._known[subject], self._refused = None, str(error)
         return self._known[subject]

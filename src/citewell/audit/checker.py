@@ -14,6 +14,7 @@ hands* before the tampering shows that; hence ``outside``.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -262,9 +263,8 @@ class _Roots:
 
 def _upper_levels(source: LogSource, roots: _Roots, findings: list[Finding]) -> None:
     """Compares the stored roots of full tiles with those computed from the leaves."""
-    level = 1
-    expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
-    while True:
+    for level in itertools.count(1):
+        expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
         found = dict(source.hashes(level))
         if not found and not expected:
             return
@@ -275,8 +275,6 @@ def _upper_levels(source: LogSource, roots: _Roots, findings: list[Finding]) -> 
                     f"entries {place * span + 1} to {(place + 1) * span} do not match the root of their tile"
                 )
                 findings.append(Finding("tree", place * span + 1, reason))
-        level += 1
-        expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
 
 
 def _own_checkpoint(

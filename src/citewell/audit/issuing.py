@@ -122,12 +122,11 @@ def _issuer(log: Log, note: str) -> str:
 
 def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
     salt, texts = log.texts(entry)
-    fields = salted_texts(salt, texts or {})
-    return {
+    fields = {
         pointer: Opened(salt=own.hex(), text=text)
-        for pointer in may_be_shown(fields, with_user=with_user)
-        for own, text in [fields[pointer]]
+        for pointer, (own, text) in salted_texts(salt, texts or {}).items()
     }
+    return {pointer: fields[pointer] for pointer in may_be_shown(fields, with_user=with_user)}
 
 
 def _configuration(log: Log, answer: Entry, config_hash: str) -> Entry | None:

@@ -11,15 +11,14 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import closing, contextmanager, suppress
-from errno import ENOSPC
+from collections.abc import Callable, Sequence, Set
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from citewell.audit.database import Row
 from citewell.audit.signing import LOST_KEY, Signer
-from citewell.audit.sqlite import SqliteDatabase
+from citewell.audit.sqlite import SqliteDatabase, as_log_error
 from citewell.core.errors import LogError, UsageError
 from citewell.core.files import make_file, make_folder, replace_file, sync_folder, write_private
 from citewell.core.identity import keyed_hash
@@ -73,13 +72,12 @@ class FolderKeys:
     """The keys of a home; destroying a person's key erases the person. Safe to share between threads and
     processes. Raises LogError."""
 
-    def __init__(self, folder: Path, *, origin: str = "", wait_s: float = 30.0) -> None:
+    def __init__(self, folder: Path, *, origin: str = "") -> None:
         """``origin`` names the log in its checkpoints; if empty, a random name is used."""
         if "+" in origin or any(letter.isspace() for letter in origin):
             raise LogError(f"{origin!r} cannot name a log", hint="use letters, digits, dots and slashes")
         self.folder, self.origin = Path(folder), origin
         self._lock = threading.Lock()
-        self._wait_s = wait_s
         self._database: SqliteDatabase | None = None
         self._pepper = b""
 
@@ -344,7 +342,7 @@ class FolderKeys:
                 hint="restore them from their backup, `citewell audit key restore`; without a backup,"
                 f" create an empty file {SUBJECTS} to start again; earlier personal texts stay unreadable",
             )
-        database = SqliteDatabase(path, wait_s=self._wait_s)
+        database = SqliteDatabase(path)
         with database.reading() as rows:
             there = database.tables(rows)
         if not there >= {"subjects", "pepper"}:
@@ -369,13 +367,5 @@ def _copied(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         return people, source.execute("SELECT one, value FROM pepper").fetchall()
 
 
-@contextmanager
-def _as_log_error(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == ENOSPC
-        hint = (
-            "free some disk space and try again" if full else "check that the folder exists and is writable"
-        )
-        raise LogError(f"keys in {folder}: {error}", hint=hint) from error
+def _as_log_error(folder: Path) -> AbstractContextManager[None]:
+    return as_log_error(f"keys in {folder}")

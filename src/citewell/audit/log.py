@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.bodies import decrypt, encrypt, open_body, separate_personal_texts
-from citewell.audit.check import CheckReport, check_log
+from citewell.audit.check import check_log
+from citewell.audit.checker import CheckReport
 from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, kind_condition, leaf
 from citewell.audit.groups import Groups
@@ -312,8 +313,7 @@ class Log:
         with self.database.reading() as rows:
             return check_log(
                 rows,
-                keys=self.keys.key,
-                names=self.keys.name,
+                self.keys,
                 evidence=evidence,
                 prompts=prompts,
                 release=release,
@@ -354,8 +354,7 @@ _Waiting = tuple[NewEntry, "Future[bytes]"]
 class SqliteLog(Log):
     """The log of a home: one SQLite file, with the folder ``keys`` next to it unless other keys are given.
 
-    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens an existing log and changes
-    nothing.
+    ``readonly`` opens an existing log and changes nothing.
     """
 
     def __init__(
@@ -365,10 +364,9 @@ class SqliteLog(Log):
         clock: Clock | None = None,
         keys: FolderKeys | None = None,
         readonly: bool = False,
-        wait_s: float = 30.0,
     ) -> None:
         self.path = Path(path)
-        database = SqliteDatabase(self.path, readonly=readonly, wait_s=wait_s)
+        database = SqliteDatabase(self.path, readonly=readonly)
         super().__init__(database, keys or FolderKeys(self.path.parent / KEYS_FOLDER), clock=clock)
         if not readonly:
             migrate(database)

@@ -9,8 +9,8 @@ signatures. Standard library only.
 from __future__ import annotations
 
 import base64
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 TILE = 256
@@ -74,22 +74,13 @@ class Frontier:
         return Frontier(self._roots)
 
 
-def root_of(leaves: Iterable[bytes]) -> bytes:
-    """The root over leaf hashes."""
-    frontier = Frontier()
-    for leaf in leaves:
-        frontier.append(leaf)
-    return frontier.root()
-
-
 class Tree:
     """Proofs over tiles. ``size`` leaves; the last ``kept`` tiles read are cached."""
 
     def __init__(self, size: int, tile: Tile, *, kept: int = 64) -> None:
         self.size = size
         self._tile = tile
-        self._kept = kept
-        self._layers: OrderedDict[tuple[int, int, int], list[list[bytes]]] = OrderedDict()
+        self._layers = lru_cache(kept)(self._layers_of)
 
     def root(self, size: int | None = None) -> bytes:
         """The root of the tree as it was at ``size`` leaves."""
@@ -155,20 +146,14 @@ class Tree:
         level, inner = divmod(height, TILE_HEIGHT)
         number, within = divmod(place << inner, TILE)
         available = (self.size >> (level * TILE_HEIGHT)) - number * TILE
-        return self._layers_of(level, number, min(available, TILE))[inner][within >> inner]
+        return self._layers(level, number, min(available, TILE))[inner][within >> inner]
 
     def _layers_of(self, level: int, number: int, width: int) -> list[list[bytes]]:
-        key = (level, number, width)
-        if key in self._layers:
-            self._layers.move_to_end(key)
-            return self._layers[key]
+        """The hashes of a tile, and of each level of the tree above them within it."""
         layers = [self._tile(level, number, width)]
         while len(layers[-1]) > 1:
             below = layers[-1]
             layers.append([node_hash(below[at], below[at + 1]) for at in range(0, len(below) - 1, 2)])
-        self._layers[key] = layers
-        if len(self._layers) > self._kept:
-            self._layers.popitem(last=False)
         return layers
 
 

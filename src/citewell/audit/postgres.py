@@ -19,6 +19,7 @@ from citewell.audit.database import Cursor, Row, Rows
 from citewell.core.addresses import redact_address
 from citewell.core.errors import ConfigError, LogError, MissingExtraError
 from citewell.core.metering import must_go_on
+from citewell.core.wal import WAIT_S
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,9 +39,7 @@ class PostgresDatabase:
 
     types: Mapping[str, str] = {"id": "BIGINT", "bytes": "BYTEA", "compact": ""}
 
-    def __init__(
-        self, url: str, *, schema: str = "citewell", readonly: bool = False, wait_s: float = 30.0
-    ) -> None:
+    def __init__(self, url: str, *, schema: str = "citewell", readonly: bool = False) -> None:
         try:
             import psycopg
         except ImportError as error:
@@ -50,7 +49,7 @@ class PostgresDatabase:
         self.schema = schema
         self.where = f"PostgreSQL schema {schema}"
         self._error: type[Exception] = psycopg.Error
-        self._url, self._wait_ms = url, int(wait_s * 1000)
+        self._url = url
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
         self._closed = False
         with self._as_log_error():
@@ -84,12 +83,6 @@ class PostgresDatabase:
     def tables(self, rows: Rows) -> set[str]:
         found = rows.execute("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
         return {name for (name,) in found}
-
-    def settle(self) -> None:
-        """Updates statistics and visibility maps after a bulk load, as autovacuum would do later."""
-        with self._writing() as writer:
-            for table in sorted(self.tables(_PostgresRows(writer))):
-                writer.execute(f"VACUUM ANALYZE {table}".encode())
 
     def overwrite(self) -> None:
         """Rewrites every table, so that no table file contains deleted rows.
@@ -170,7 +163,7 @@ class PostgresDatabase:
                 " %25 for % and %40 for @",
             ) from None
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
-        connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
+        connection.execute(f"SET lock_timeout = {WAIT_S * 1000:.0f}".encode())
         # Plans depend on the actual values: a key may have ten records or a million.
         connection.execute("SET plan_cache_mode = force_custom_plan")
         connection.execute("SET jit = off")

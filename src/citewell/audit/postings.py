@@ -38,9 +38,6 @@ _STATEMENTS = (
 )
 _TABLES = ("postings", "records", "tallies", "profiles", "place", "named")
 _UNSORTED = "CREATE TEMPORARY TABLE unsorted(key BIGINT, time BIGINT, seq BIGINT, profile INTEGER)"
-_POST = "INSERT INTO postings(key, time, seq, profile) VALUES(?, ?, ?, ?)"
-_RECORD = "INSERT INTO records(time, seq, profile) VALUES(?, ?, ?)"
-_NAMED = "INSERT INTO named(seq, documents) VALUES(?, ?)"
 
 
 class IndexedRecord(Record, frozen=True, kw_only=True):
@@ -98,11 +95,8 @@ class Postings:
         with self._writing() as rows:
             if _place(rows).seq != after:
                 return False
-            numbered = self._numbered(rows, batch.records)
-            rows.executemany(_POST, sorted(_posting_rows(numbered)))
-            rows.executemany(_RECORD, _record_rows(numbered))
-            rows.executemany(_NAMED, _named_rows(batch.records))
-            tallies = Counter((record.facts.time // DAY, profile) for record, profile in numbered)
+            records = self._insert(rows, batch, "postings")
+            tallies = Counter((time // DAY, profile) for time, _, profile in records)
             for (day, profile), n in sorted(tallies.items()):
                 rows.execute(
                     "INSERT INTO tallies(day, profile, n) VALUES(?, ?, ?)"
@@ -110,7 +104,6 @@ class Postings:
                     (day, profile, n),
                 )
             _flag(rows, batch.flags)
-            _move(rows, batch.place)
         return True
 
     def rebuild(self, batches: Iterable[Batch]) -> None:
@@ -120,11 +113,7 @@ class Postings:
             self._create(rows)
             rows.execute(_UNSORTED)
             for batch in batches:
-                numbered = self._numbered(rows, batch.records)
-                rows.executemany(_POST.replace("postings", "unsorted"), _posting_rows(numbered))
-                rows.executemany(_RECORD, _record_rows(numbered))
-                rows.executemany(_NAMED, _named_rows(batch.records))
-                _move(rows, batch.place)
+                self._insert(rows, batch, "unsorted")
                 flags += batch.flags
             rows.execute(
                 "INSERT INTO postings(key, time, seq, profile)"
@@ -138,6 +127,25 @@ class Postings:
             _flag(rows, flags)
             for table in _TABLES[:3]:
                 rows.execute(f"ANALYZE {table}")
+
+    def _insert(self, rows: Rows, batch: Batch, postings: str) -> list[tuple[int, int, int]]:
+        """Adds a batch without its flags and moves to its end; the keys go into the table ``postings``.
+        Returns the rows of table ``records``: time, seq, profile."""
+        keys: list[tuple[int, int, int, int]] = []
+        records: list[tuple[int, int, int]] = []
+        named: list[tuple[int, bytes]] = []
+        for record in batch.records:
+            seq, facts = record.seq, record.facts
+            row = (facts.time, seq, self._number(rows, facts.profile))
+            records.append(row)
+            keys += [(key, *row) for key in facts.keys]
+            if facts.named is not None:
+                named.append((seq, pack_keys(facts.named)))
+        rows.executemany(f"INSERT INTO {postings}(key, time, seq, profile) VALUES(?, ?, ?, ?)", sorted(keys))
+        rows.executemany("INSERT INTO records(time, seq, profile) VALUES(?, ?, ?)", records)
+        rows.executemany("INSERT INTO named(seq, documents) VALUES(?, ?)", named)
+        _move(rows, batch.place)
+        return records
 
     def forget_keys(self, keyed: Sequence[tuple[int, int, int]]) -> None:
         """Removes ``(key, time, seq)`` rows: an expired record is found by its profile alone."""
@@ -181,9 +189,6 @@ class Postings:
             rows.execute(statement.format(**self.database.types))
         self._forget()
 
-    def _numbered(self, rows: Rows, records: Sequence[IndexedRecord]) -> list[tuple[IndexedRecord, int]]:
-        return [(record, self._number(rows, record.facts.profile)) for record in records]
-
     def _number(self, rows: Rows, profile: Profile) -> int:
         """The profile's number, assigned if it is new."""
         if profile not in self._numbers:
@@ -212,23 +217,6 @@ def _flag(rows: Rows, flags: Iterable[FlaggedRecord]) -> None:
             " FROM records WHERE time = ? AND seq = ? ON CONFLICT DO NOTHING",
             (flag.key, flag.time, flag.seq),
         )
-
-
-def _posting_rows(numbered: Iterable[tuple[IndexedRecord, int]]) -> Iterator[tuple[int, int, int, int]]:
-    for record, profile in numbered:
-        facts, seq = record.facts, record.seq
-        for key in facts.keys:
-            yield key, facts.time, seq, profile
-
-
-def _record_rows(numbered: Iterable[tuple[IndexedRecord, int]]) -> Iterator[tuple[int, int, int]]:
-    return ((record.facts.time, record.seq, profile) for record, profile in numbered)
-
-
-def _named_rows(records: Iterable[IndexedRecord]) -> Iterator[tuple[int, bytes]]:
-    for record in records:
-        if record.facts.named is not None:
-            yield record.seq, pack_keys(record.facts.named)
 
 
 def pack_keys(keys: Collection[int]) -> bytes:

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from functools import partial
 from pathlib import Path
 
@@ -44,28 +45,25 @@ _STEPS = 100_000
 class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
-    ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for data that a power
-    cut may lose. ``readonly`` opens an existing file and changes nothing. Raises LogError, whose hint says
-    what to do.
+    ``synchronous`` NORMAL is for data that a power cut may lose. ``readonly`` opens an existing file and
+    changes nothing. Raises LogError, whose hint says what to do.
     """
 
     types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
 
-    def __init__(
-        self, path: Path, *, readonly: bool = False, wait_s: float = 30.0, synchronous: str = "FULL"
-    ) -> None:
+    def __init__(self, path: Path, *, readonly: bool = False, synchronous: str = "FULL") -> None:
         self.path = Path(path)
         self.where = str(path)
-        self._wait_s, self._synchronous = wait_s, synchronous
+        self._synchronous = synchronous
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        with _as_log_error(self.path):
+        with as_log_error(self.path):
             self._writer = None if readonly else self._open()
             self._reader = self._open_readonly() if readonly else self._open()
             self._reader.set_progress_handler(lambda: bool(unwanted()), _STEPS)
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
-        with self._read_lock, _as_log_error(self.path):
+        with self._read_lock, as_log_error(self.path):
             must_go_on()
             self._reader.execute("BEGIN")
             try:
@@ -82,7 +80,7 @@ class SqliteDatabase:
     def writing(self) -> Iterator[Rows]:
         if self._writer is None:
             raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
-        with self._write_lock, _as_log_error(self.path):
+        with self._write_lock, as_log_error(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -100,7 +98,7 @@ class SqliteDatabase:
         """Empties the write-ahead log; ``secure_delete`` has already overwritten rows in the file."""
         if self._writer is None:
             raise LogError(f"{self.path} is open read-only", hint="open the home for writing")
-        with self._write_lock, self._read_lock, _as_log_error(self.path):
+        with self._write_lock, self._read_lock, as_log_error(self.path):
             emptied = empty_wal(self._writer)
         if not emptied:
             raise LogError(
@@ -116,7 +114,7 @@ class SqliteDatabase:
 
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
-        connection = open_wal(self.path, wait_s=self._wait_s, synchronous=self._synchronous)
+        connection = open_wal(self.path, synchronous=self._synchronous)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         if fresh:
             sync_folder(self.path.parent)
@@ -133,12 +131,14 @@ class SqliteDatabase:
 
 
 @contextmanager
-def _as_log_error(path: Path) -> Iterator[None]:
+def as_log_error(where: object) -> Iterator[None]:
+    """Turns an error of SQLite or the file system into a LogError about ``where``."""
     try:
         yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "") or ""
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, OSError):
+            name = "SQLITE_FULL" if error.errno == ENOSPC else "SQLITE_CANTOPEN"
+        else:
+            name = getattr(error, "sqlite_errorname", "") or ""
         family = "_".join(name.split("_")[:2])
-        raise LogError(f"{path}: {error}", hint=_HINTS.get(family, "")) from error
-    except OSError as error:
-        raise LogError(f"{path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error
+        raise LogError(f"{where}: {error}", hint=_HINTS.get(family, "")) from error

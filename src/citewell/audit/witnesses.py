@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -22,8 +23,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.notes import read_checkpoint
 from citewell.core.addresses import post, redact_address
 from citewell.core.clock import stamp
-from citewell.core.errors import CitewellError, ConfigError, LogError
-from citewell.core.ports import Witness
+from citewell.core.errors import ConfigError, LogError
 from citewell.core.records import Record
 
 if TYPE_CHECKING:
@@ -34,50 +34,40 @@ _LAST_WAIT_S = 20.0
 """How long closing waits for a publication in progress."""
 
 
-class FileWitness:
-    """Appends; each checkpoint ends where the next one's origin begins."""
-
-    def __init__(self, url: str) -> None:
-        self.path = Path(urlsplit(url).path)
-
-    def publish(self, checkpoint: str) -> None:
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(checkpoint + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise LogError(str(error), hint="check the path of the witness") from error
+Witness = Callable[[str], str]
+"""Keeps a checkpoint; returns what went wrong, "" for nothing."""
 
 
-class WebhookWitness:
-    """Posts the text; whether it was kept is known only at the other end."""
+def _append(url: str, checkpoint: str) -> str:
+    """Each checkpoint ends where the next one's origin begins."""
+    try:
+        with Path(urlsplit(url).path).open("a", encoding="utf-8") as file:
+            file.write(checkpoint + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return f"{error}: check the path of the witness"
+    return ""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
 
-    def publish(self, checkpoint: str) -> None:
-        trouble = post(self.url, checkpoint.encode(), "text/plain; charset=utf-8")
-        if trouble:
-            raise LogError(trouble, hint="check its address, and that its server is running")
+def _post(url: str, checkpoint: str) -> str:
+    """Whether it was kept is known only at the other end."""
+    trouble = post(url, checkpoint.encode(), "text/plain; charset=utf-8")
+    return trouble and f"{trouble}: check its address, and that its server is running"
 
 
-WITNESSES: Mapping[str, Callable[[str], Witness]] = {
-    "file": FileWitness,
-    "https": WebhookWitness,
-    "http": WebhookWitness,
-}
+SCHEMES: Mapping[str, Callable[[str, str], str]] = {"file": _append, "https": _post, "http": _post}
 
 
 def witness(url: str) -> Witness:
     """Raises ConfigError for a URL that names no witness."""
     parts = urlsplit(url)
-    if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
+    if parts.scheme not in SCHEMES or not (parts.netloc or parts.path):
         raise ConfigError(
             f"witness {redact_address(url)!r}",
-            hint=f"write one of {', '.join(WITNESSES)}, followed by a location",
+            hint=f"write one of {', '.join(SCHEMES)}, followed by a location",
         )
-    return WITNESSES[parts.scheme](url)
+    return partial(SCHEMES[parts.scheme], url)
 
 
 def witnesses(urls: Sequence[str]) -> dict[str, Witness]:
@@ -149,11 +139,7 @@ class Publisher:
             self._running.join(_LAST_WAIT_S)
 
     def _send(self, name: str, text: str, size: int) -> Publication:
-        try:
-            self._witnesses[name].publish(text)
-            error = ""
-        except CitewellError as failure:
-            error = str(failure)
+        error = self._witnesses[name](text)
         return Publication(witness=name, size=size, timestamp=stamp(self._clock), error=error)
 
     def _publish_aside(self) -> None:

@@ -5,7 +5,7 @@ Implementations are chosen only in :mod:`citewell.knowledge.assembly`. Every mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -305,38 +305,6 @@ class ListedDocument(Record, frozen=True, kw_only=True):
     published_at: str
 
 
-class IndexSnapshot(Protocol):
-    """One version of an index: the same search always gives the same hits; ``views`` are the dense views.
-
-    ``where`` are conditions of :mod:`citewell.documents.index.snapshot`: what they exclude takes part in
-    no search.
-    """
-
-    views: tuple[str, ...]
-
-    def version(self) -> str:
-        """The version's name in records."""
-        ...
-
-    def embed(self, query: str) -> Vectors:
-        """One vector, from the model that embedded the views."""
-        ...
-
-    def documents(self, where: Mapping[str, Any]) -> tuple[ListedDocument, ...]:
-        """The documents, sorted by id."""
-        ...
-
-    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
-        """The document's chunks that begin in ``[start, end)`` of its text, in order."""
-        ...
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        """At most ``limit`` hits, best first: of a dense view by ``vector``, of BM25 by ``query``."""
-        ...
-
-
 class EvidenceStore(Protocol):
     """Keeps document versions and caller-supplied text for ever."""
 
@@ -369,14 +337,6 @@ class TraceStore(Protocol):
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
         """Sets the flags that a trace shows; False if the request has no trace."""
-        ...
-
-
-class Witness(Protocol):
-    """An outside party that keeps checkpoints."""
-
-    def publish(self, checkpoint: str) -> None:
-        """The checkpoint is kept when this returns. Raises LogError."""
         ...
 
 

@@ -187,7 +187,6 @@ NAMES: Mapping[str, str] = {
     "copied": "The answer was copied",
     "relevance_gate_failed": "No relevant passage was found",
     "hallucination_detected": "A claim was not supported",
-    "contradiction_detected": "A source contradicts a claim",
     "citation_broken": "A citation was broken",
     "generator_failed": "The writer failed",
     "abandoned": "Cancelled before it was answered",

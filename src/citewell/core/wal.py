@@ -13,10 +13,12 @@ from pathlib import Path
 
 from citewell.core.files import make_file
 
+WAIT_S = 30.0
+"""How long a write waits for another writer."""
 PAUSE_S = 0.005
 
 
-def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> sqlite3.Connection:
+def open_wal(path: Path, *, synchronous: str = "FULL") -> sqlite3.Connection:
     """Any thread may use it, one at a time; transactions are begun explicitly. Raises sqlite3.Error.
 
     If several processes open a new file at once, one turns WAL on; SQLite immediately reports "locked" to the
@@ -26,8 +28,8 @@ def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> 
     # If the file cannot be created, SQLite reports why.
     with suppress(OSError):
         make_file(path)
-    connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
-    until = time.monotonic() + wait_s
+    connection = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+    until = time.monotonic() + WAIT_S
     try:
         while True:
             try:

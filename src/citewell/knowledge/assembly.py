@@ -1,8 +1,8 @@
-"""Configuration -> objects. The only module that knows which implementation serves each port.
+"""Configuration -> objects. With :mod:`citewell.knowledge.stores`, the only module that knows which
+implementation serves each port.
 
 In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are built on first use and then kept.
-Refuses a generator that would verify itself. Knows nothing about what the parts do. Long because no other
-file may name an implementation.
+Refuses a generator that would verify itself. Knows nothing about what the parts do.
 """
 
 from __future__ import annotations
@@ -18,27 +18,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from citewell.audit.database import Database
-from citewell.audit.keys import FolderKeys
-from citewell.audit.log import KEYS_FOLDER, Log, SqliteLog
-from citewell.audit.postgres import PostgresDatabase
-from citewell.audit.schema import migrate
-from citewell.audit.sqlite import SqliteDatabase
-from citewell.audit.witnesses import Publisher, witnesses
 from citewell.core import config as configuration
-from citewell.core.clock import SystemClock
 from citewell.core.commands import tell_command
 from citewell.core.config import Config
 from citewell.core.environment import environment
-from citewell.core.errors import ConfigError, UsageError
+from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value
 from citewell.core.independence import refuse_same_maker, refuse_same_model
 from citewell.core.records import Maker
-from citewell.knowledge.feedback import Feedback, FeedbackStore
-from citewell.knowledge.feedback.intake import Intake
-from citewell.knowledge.lost_log import refuse_new_log, refuse_new_schema
-from citewell.knowledge.sealing import prompt_hashes, seal_configuration
-from citewell.knowledge.traces import Relay, Traces
+from citewell.knowledge.sealing import prompt_hashes
+from citewell.knowledge.stores import Stores
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
@@ -56,7 +45,6 @@ if TYPE_CHECKING:
         LanguageModel,
         Ranker,
     )
-    from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.documents.index import LanceIndex
     from citewell.knowledge.feedback.implicit import ImplicitFeedback
     from citewell.models.onnx.reading import Reads
@@ -68,9 +56,6 @@ if TYPE_CHECKING:
 Make = TypeVar("Make", bound=Callable[..., object])
 
 CONFIG_FILE = "citewell.toml"
-AUDIT_FILE = "audit.sqlite"
-TABLES_FILE = "audit-index.sqlite"
-FEEDBACK_FILE = "feedback.sqlite"
 EMBEDDED, EXTRACTIVE = "embedded", "extractive"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
 """Parts that cache model results, and parts that hold one of those."""
@@ -89,7 +74,7 @@ def load_config(home: Path, said: Mapping[str, str] | None = None) -> Config:
     return configuration.load(path if named or path.is_file() else None, {**os.environ, **(said or {})})
 
 
-class Assembly:
+class Assembly(Stores):
     """The parts of one home. Raises ConfigError for an unknown implementation name."""
 
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
@@ -99,97 +84,9 @@ class Assembly:
 
             self.card = read_card(home / config.confidence.card)
             config = laid_over(config, self.card.settings)
-        self.home, self.config, self.clock = home, config, clock or SystemClock()
-        self.publisher: Publisher | None = None
-        self.subscribers: list[Callable[[Feedback], None]] = []
+        super().__init__(home, config, clock)
         self._card_states: dict[str, CardState] = {}
-        self._sealed = False
         refuse_same_model(config)
-
-    # --- stores -----------------------------------------------------------------------------------
-
-    @cached_property
-    def evidence(self) -> SqliteEvidence:
-        from citewell.documents.evidence.sqlite import SqliteEvidence
-
-        return SqliteEvidence(self.home / "evidence.sqlite")
-
-    @cached_property
-    def index(self) -> LanceIndex:
-        from citewell.documents.index import LanceIndex
-
-        return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
-
-    @cached_property
-    def log(self) -> Log:
-        log: Log
-        if database := self._shared("citewell"):
-            try:
-                refuse_new_schema(self.home, database, self.keys.folder)
-                migrate(database)
-            except BaseException:
-                database.close()
-                raise
-            log = Log(database, self.keys, clock=self.clock)
-        else:
-            path = self.home / AUDIT_FILE
-            refuse_new_log(self.home, path, self.keys.folder, tables=self.home / TABLES_FILE)
-            log = SqliteLog(path, clock=self.clock, keys=self.keys)
-        settings = self.config.audit
-        sinks = witnesses(settings.witnesses)
-        self.publisher = Publisher(log, sinks, self.clock, every_s=settings.publish_every_s)
-        return log
-
-    def tables(self, *, readonly: bool = False) -> Database:
-        """The search tables for log queries: a file in the home, or a schema on the log's server. Raises
-        LogError when ``readonly`` and they do not exist."""
-        shared = self._shared("citewell_index", readonly=readonly)
-        return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
-
-    def _shared(self, schema: str, *, readonly: bool = False) -> Database | None:
-        """A schema on the server that workers share; None where the home has its own files."""
-        if not self.config.audit.database:
-            return None
-        return PostgresDatabase(self.config.audit.database, schema=schema, readonly=readonly)
-
-    @cached_property
-    def keys(self) -> FolderKeys:
-        named = self.config.audit.keys
-        return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
-
-    @cached_property
-    def traces(self) -> Traces:
-        shared = self._shared("citewell_traces")
-        return Traces(shared) if shared else Traces.in_file(self.home / "traces.sqlite")
-
-    @property
-    def relay(self) -> Relay | None:
-        """Lets workers follow answers that other workers are making; None with a single worker."""
-        from citewell.knowledge.traces import Relay
-
-        return Relay(self.traces.database) if self.traces.shared else None
-
-    @cached_property
-    def feedback(self) -> FeedbackStore:
-        return FeedbackStore(self._shared("citewell_feedback") or SqliteDatabase(self.home / FEEDBACK_FILE))
-
-    @cached_property
-    def intake(self) -> Intake:
-        return Intake(
-            log=self.log,
-            traces=self.traces,
-            store=self.feedback,
-            clock=self.clock,
-            subscribers=self.subscribers,
-        )
-
-    @cached_property
-    def implicit(self) -> ImplicitFeedback:
-        from citewell.knowledge.feedback.implicit import ImplicitFeedback
-
-        return ImplicitFeedback(
-            intake=self.intake, settings=self.config.feedback, embedder=lambda: self.embedder
-        )
 
     # --- models -----------------------------------------------------------------------------------
 
@@ -252,6 +149,12 @@ class Assembly:
         return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 
     # --- stages -----------------------------------------------------------------------------------
+
+    @cached_property
+    def index(self) -> LanceIndex:
+        from citewell.documents.index import LanceIndex
+
+        return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -385,6 +288,14 @@ class Assembly:
             card=self.card_state,
         )
 
+    @cached_property
+    def implicit(self) -> ImplicitFeedback:
+        from citewell.knowledge.feedback.implicit import ImplicitFeedback
+
+        return ImplicitFeedback(
+            intake=self.intake, settings=self.config.feedback, embedder=lambda: self.embedder
+        )
+
     # --- calibration ------------------------------------------------------------------------------
 
     @property
@@ -440,20 +351,21 @@ class Assembly:
 
     def under(self, config: Config) -> Assembly:
         """The same stores and models under other settings and without a card, for calibration."""
-        for name in (*_SHARED, *_READERS):
-            getattr(self, name)
-        other = copy.copy(self)
+        other = self._sharing(*_SHARED, *_READERS)
         other.card, other.config, other._card_states = None, config, {}
-        for name in set(_REMEMBERING) - set(_READERS):
-            other.__dict__.pop(name, None)
         return other
 
     def without_memory(self) -> Assembly:
         """The same stores with uncached models, for comparing with a record."""
-        for name in _SHARED:
-            getattr(self, name)  # opened here, so that both share it
+        return self._sharing(*_SHARED)
+
+    def _sharing(self, *names: str) -> Assembly:
+        """The same home with these parts, opened here so that both have them, and others that remember
+        nothing yet."""
+        for name in names:
+            getattr(self, name)
         other = copy.copy(self)
-        for name in _REMEMBERING:
+        for name in set(_REMEMBERING) - set(names):
             other.__dict__.pop(name, None)
         return other
 
@@ -463,29 +375,6 @@ class Assembly:
         other = copy.copy(self)
         other.__dict__["answering"] = answering
         return other
-
-    def seal_configuration(self) -> None:
-        """Seals the configuration once, before any entry that refers to it. Raises LogError."""
-        if not self._sealed:
-            seal_configuration(self.log, self.config)
-            self._sealed = True
-
-    def must_be_there(self) -> None:
-        """Raises UsageError if the home does not exist yet."""
-        if not self.home.is_dir():
-            raise UsageError(
-                f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`"
-            )
-
-    def close(self) -> None:
-        """Closes every open store."""
-        if self.publisher is not None:
-            self.publisher.close()
-        if "keys" in self.__dict__:
-            self.__dict__.pop("keys").close()
-        for name in ("evidence", "log", "traces", "feedback"):
-            if name in self.__dict__:
-                self.__dict__.pop(name).close()
 
 
 def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:

@@ -8,7 +8,6 @@ exist (:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, fil
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from citewell.audit.erasure import Erasure, erase
 from citewell.audit.expiries import CLASSES
 from citewell.audit.keys import asker
 from citewell.audit.pages import Counts, Page, Queries, VisibleQueries
-from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.core.access import OWNER, Caller, Role
@@ -50,28 +48,20 @@ if TYPE_CHECKING:
 class Auditing:
     """Made by :attr:`citewell.knowledge.home.KnowledgeBase.audit`."""
 
-    def __init__(self, parts: Assembly, caller: Caller = OWNER, shared: Auditing | None = None) -> None:
-        self._parts, self._caller, self._shared = parts, caller, shared or self
-
-    def as_(self, caller: Caller) -> Auditing:
-        """The same log as seen by ``caller``."""
-        return Auditing(self._parts, caller, self._shared)
+    def __init__(self, parts: Assembly, caller: Caller = OWNER) -> None:
+        self._parts, self._caller = parts, caller
 
     @property
     def queries(self) -> Queries:
         """Unlogged, unrestricted queries, for internal reads on nobody's behalf."""
-        return self._shared._queries
+        return Queries(self._parts.log, self._parts.postings)
 
-    @cached_property
-    def _queries(self) -> Queries:
-        return Queries(self._parts.log, self._postings)
-
-    @cached_property
+    @property
     def visibility(self) -> Visibility:
         """What the caller may see."""
         return Visibility(self._caller, self._parts.evidence, self._parts.log)
 
-    @cached_property
+    @property
     def _asked(self) -> Queries:
         """Queries restricted to what the caller may see."""
         if self._caller.unrestricted:
@@ -79,12 +69,8 @@ class Auditing:
         only = None if self._caller.has(Role.AUDITOR) else self._caller.user
         visibility = self.visibility
         return VisibleQueries(
-            self._parts.log, self._shared._postings, visibility.record, visibility.listed, only
+            self._parts.log, self._parts.postings, visibility.record, visibility.listed, only
         )
-
-    @cached_property
-    def _postings(self) -> Postings:
-        return Postings(self._parts.tables())
 
     # --- queries ----------------------------------------------------------------------------------
 
@@ -108,11 +94,11 @@ class Auditing:
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
-    def citing(self, document_id: str, *, most: int = 200, reader: str = "") -> Page:
-        """The newest ``most`` answers citing a document, for statistics on it; logged as a count."""
-        query = AuditQuery(document=document_id, limit=most)
+    def citing(self, document_id: str) -> Page:
+        """The newest 200 answers citing a document, for statistics on it; logged as a count."""
+        query = AuditQuery(document=document_id, limit=200)
         page = self._asked.page(query)
-        self.note_read({"counts": self._without_names(query)}, reader, len(page.records))
+        self.note_read({"counts": self._without_names(query)}, "", len(page.records))
         return page
 
     def bodies(
@@ -293,7 +279,7 @@ class Auditing:
             parts.feedback.drop(feedback)
 
         now = parts.clock.now()
-        outcome = expire(parts.log, self._postings, days, now, dry_run=dry_run, forget=forget)
+        outcome = expire(parts.log, parts.postings, days, now, dry_run=dry_run, forget=forget)
         if not dry_run:
             forget_unsealed(parts.traces, parts.log, now)
         return outcome
@@ -332,10 +318,6 @@ class Auditing:
             self._caller.must(Role.AUDITOR, to="search for people")
         known = self._parts.log.keys.find(name) if name else None
         return known.id if known is not None else ""
-
-    def close(self) -> None:
-        if "_postings" in self.__dict__:
-            self._postings.database.close()
 
     # --- helpers ----------------------------------------------------------------------------------
 

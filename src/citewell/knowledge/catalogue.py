@@ -6,6 +6,7 @@ access list, tags, withdrawal or current version differs from the log. Knows not
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,10 +187,6 @@ def _joined(texts: list[str]) -> str:
 
 def ingest_under_way(home: Path) -> bool:
     """True while an ingest is running, whose entry is sealed only at its end."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
     try:
         with (home / "index" / "writer.lock").open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

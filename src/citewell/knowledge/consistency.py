@@ -14,7 +14,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.tampering import Finding
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Trace
-from citewell.knowledge.feedback.signals import flags_of
+from citewell.knowledge.feedback.signals import Feedback, flags_of
 from citewell.knowledge.sealing import MADE, REVOKED, KeyInfo, rights_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 FEEDBACK, TRACE, ACCESS = "feedback", "trace", "access"
 """The kinds of these findings."""
-_SIGNAL = (
-    "request_id", "session_id", "user", "timestamp", "signal", "claim", "meta", "found_by", "stage",
-    "documents",
-)  # fmt: skip
+_SIGNAL = tuple(name for name in Feedback.__struct_fields__ if name != "feedback_id")
 _REVIEW = ("request_id", "outcome", "reviewer", "reason", "case")
 _OF_RECORD = {
     "session_id": "session_id",

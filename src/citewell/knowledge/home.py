@@ -2,59 +2,51 @@
 
 In: files and questions. Out: reports, answers, records. Every change to the home, and every read of the
 log's contents, leaves an entry in its audit log. To a caller, what they may not see does not exist
-(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. Long because it is the
-whole Python interface; each method delegates to the part that does the work.
+(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. The methods for its
+documents are in :mod:`citewell.knowledge.documents`.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.core.access import OWNER, Caller, Role, string_tuple
-from citewell.core.addresses import is_address
+from citewell.core.access import OWNER, Caller, Role
 from citewell.core.config import Config
-from citewell.core.errors import AccessError, EvidenceError, UsageError
-from citewell.core.files import make_folder
+from citewell.core.errors import UsageError
 from citewell.core.metering import Meter, metered
-from citewell.core.records import Answer, AuditRecord, Document, Passage, Supersession, Trace
+from citewell.core.records import Answer, AuditRecord, Decision, Passage, Trace
 from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.documents import DocumentKeeping
 from citewell.knowledge.feedback.signals import USER, current_signals
-from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
     from citewell.answering.journal import Ask
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
-    from citewell.documents.evidence.catalogue import CatalogueEntry
-    from citewell.documents.outcomes import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
     from citewell.knowledge.reviewing import Reviewing
-    from citewell.knowledge.visibility import Visibility
     from citewell.retrieval import Filters
     from citewell.verification.confidence.cards import CardState, CurrentSetup
 
 
-class KnowledgeBase:
+class KnowledgeBase(DocumentKeeping):
     """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for another caller.
     Thread-safe; as a context manager it closes its stores."""
 
-    def __init__(self, assembly: Assembly) -> None:
-        self._parts = assembly
-        self._opened = self
-        self._auditing: Auditing | None = None
-        self.caller = OWNER
+    def __init__(self, assembly: Assembly, caller: Caller = OWNER, *, closes: bool = True) -> None:
+        """``closes``: closing it closes the home's stores."""
+        super().__init__(assembly, caller)
+        self._closes = closes
 
     def as_(self, caller: Caller) -> KnowledgeBase:
         """The same home, limited to what ``caller`` may see and do; cheap, so make one per request.
@@ -62,106 +54,13 @@ class KnowledgeBase:
         A document or record that they may not see behaves as if it did not exist, down to the error message.
         Methods that their roles do not allow raise AccessError. Closing it closes nothing.
         """
-        other = copy.copy(self)
-        other.caller, other._auditing = caller, None
-        return other
-
-    @property
-    def visibility(self) -> Visibility:
-        """What the caller may see."""
-        return self.audit.visibility
-
-    @property
-    def home(self) -> Path:
-        return self._parts.home
-
-    @property
-    def config(self) -> Config:
-        return self._parts.config
-
-    @property
-    def _there(self) -> Assembly:
-        self._parts.must_be_there()
-        return self._parts
+        return KnowledgeBase(self._parts, caller, closes=False)
 
     @property
     def parts(self) -> Assembly:
         """The home's parts, for evaluation, which replaces one and keeps the others."""
         self.caller.must(Role.ADMIN, to="use the home's internal parts")
         return self._parts
-
-    def ingest(
-        self,
-        *paths: str | Path,
-        acl: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        document_id: str | None = None,
-        supersedes: Sequence[str] = (),
-        progress: Progress | None = None,
-        gone: Callable[[], str] = lambda: "",
-    ) -> IngestReport:
-        """Brings the knowledge base up to date with files and folders; see
-        :func:`citewell.documents.ingesting.ingest`. A string such as ``s3://bucket/reports`` or
-        ``https://host/page`` is an address, for the owner of the home alone; a Path never is one.
-
-        An unreadable file is reported with its remedy and the others continue. Raises UsageError for an
-        invalid path or id, or while another ingest is writing; MissingExtraError for an address whose package
-        is not installed; AccessError when the caller may not ingest or could not see the result;
-        AbandonedError once ``gone`` returns why nobody is waiting any more.
-        """
-        from citewell.knowledge.documents import ingest, validate_sources
-
-        self.caller.must(Role.CURATOR, to="change documents")
-        acl, tags = string_tuple("acl", acl), string_tuple("tags", tags)
-        self.caller.must_see(acl)
-        validate_sources(paths, document_id)
-        if any(map(is_address, paths)) and not self.caller.everything:
-            hint = "run `citewell ingest` on the machine that has the home"
-            raise AccessError("only the owner of the home can ingest from an address", hint=hint)
-        make_folder(self.home)
-        self._parts.seal_configuration()
-        return ingest(
-            self._parts,
-            [path if is_address(path) else Path(path) for path in paths],
-            acl=acl,
-            tags=tags,
-            document_id=document_id,
-            supersedes=self._seen_ids(supersedes),
-            progress=progress,
-            sees=self.caller.sees,
-            gone=gone,
-        )
-
-    def ingest_documents(self, documents: Iterable[Any], *, collection: str = "") -> IngestReport:
-        """Brings the knowledge base up to date with documents of a LangChain, LlamaIndex or Haystack loader.
-
-        The id is ``source`` (or ``url``, ``file_path``) from the metadata with its page, else the document's
-        own; ``title``, ``published_at``, ``acl`` and ``tags`` from the metadata are kept. ``collection``
-        becomes a tag and the id prefix; its documents from earlier calls that are now missing are withdrawn.
-        Raises UsageError for objects that are not documents, AccessError as :meth:`ingest` does.
-        """
-        from citewell.knowledge.documents import ingest_documents
-
-        self.caller.must(Role.CURATOR, to="change documents")
-        make_folder(self.home)
-        self._parts.seal_configuration()
-        return ingest_documents(self._parts, documents, collection=collection, sees=self.caller.sees)
-
-    def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
-        """The ids, if the caller may see each document. Raises EvidenceError, the same for a hidden document
-        as for a missing one."""
-        for document_id in string_tuple("supersedes", document_ids):
-            self.document(document_id)
-        return tuple(document_ids)
-
-    def superseded(self, document_id: str) -> tuple[Supersession, ...]:
-        """Parts of this document not in force in the past, now or in the future, according to documents that
-        the caller may see."""
-        from citewell.documents.supersession import find_superseded
-
-        seen = self.visibility.document
-        found = find_superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
-        return tuple(one for one in found if not one.by or seen(one.by))
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """Streams :meth:`ask`: claims arrive as provisional and are then confirmed or withdrawn.
@@ -229,7 +128,9 @@ class KnowledgeBase:
 
     def _with_receipt(self, answer: Answer) -> Answer:
         """The answer with access to its receipt, which even an unnamed asker may have."""
-        return answer.issued_by(partial(self._opened.audit.receipt, reader=self.caller.user))
+        from citewell.knowledge.auditing import Auditing
+
+        return answer.issued_by(partial(Auditing(self._parts).receipt, reader=self.caller.user))
 
     def search(
         self,
@@ -251,57 +152,6 @@ class KnowledgeBase:
         filters = self._filters(groups, document, since, tag)
         validate_question(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
-
-    def documents(self) -> list[CatalogueEntry]:
-        """The newest version of each document, by id."""
-        return [entry for entry in self._there.evidence.catalogue() if self.caller.sees(entry.acl)]
-
-    def document(self, document_id: str, version: str = "") -> Document:
-        """One version, by default the newest. Raises EvidenceError when it does not exist."""
-        from citewell.documents.evidence.catalogue import missing_version
-
-        evidence, seen = self._there.evidence, self.visibility.document(document_id)
-        if version and not seen:
-            raise missing_version(version, document_id)
-        if version:
-            return evidence.get(version, document_id)
-        document = evidence.latest(document_id) if seen else None
-        if document is None:
-            hint = "`citewell documents list` shows the ids; or check --home"
-            raise EvidenceError(f"no document {document_id!r}", hint=hint)
-        return document
-
-    def versions(self, document_id: str) -> list[str]:
-        """Every version of a document, oldest first."""
-        return self._there.evidence.versions(document_id) if self.visibility.document(document_id) else []
-
-    def failures(self) -> tuple[FileOutcome, ...]:
-        """Files whose last ingest failed, with the remedy; only for admins, as a file without a document has
-        no access list."""
-        self.caller.must(Role.ADMIN, to="see which files failed")
-        return failures(self._there.log)
-
-    def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
-        """Keeps a document as evidence but stops retrieving it. Raises EvidenceError if it is unknown."""
-        from citewell.knowledge.documents import withdraw
-
-        self.caller.must(Role.CURATOR, to="withdraw a document")
-        self.document(document_id)
-        withdraw(self._parts, document_id, reason=reason, user=self.caller.name(user))
-
-    def share(self, document_id: str, acl: Sequence[str], *, user: str = "") -> None:
-        """Replaces a document's access list (empty: everybody) for all versions and all records naming it.
-
-        Raises EvidenceError for an unknown document, AccessError when the caller could not see it afterwards,
-        UsageError while an ingest is writing.
-        """
-        from citewell.knowledge.documents import share
-
-        self.caller.must(Role.CURATOR, to="share a document")
-        self.document(document_id)
-        acl = string_tuple("acl", acl)
-        self.caller.must_see(acl)
-        share(self._parts, document_id, acl, user=self.caller.name(user))
 
     def feedback(
         self,
@@ -350,24 +200,71 @@ class KnowledgeBase:
     @property
     def audit(self) -> Auditing:
         """Use of the log: queries, receipts, recheck, recall, replay, expiry, erasure."""
-        parts = self._there
-        if self._auditing is None:
-            from citewell.knowledge.auditing import Auditing
+        from citewell.knowledge.auditing import Auditing
 
-            owned = self._opened is self
-            self._auditing = Auditing(parts) if owned else self._opened.audit.as_(self.caller)
-        return self._auditing
+        return Auditing(self._there, self.caller)
 
     def answer(self, request_id: str) -> Answer:
         """A past answer; the read is logged. Raises UsageError when there is none."""
         return self.answer_of(self.audit.record(request_id))
 
     def answer_of(self, record: AuditRecord) -> Answer:
-        """The answer of a record already read; see
-        :func:`citewell.knowledge.revisiting.recounting.answer_of`."""
-        from citewell.knowledge.revisiting.recounting import answer_of
+        """The answer of a record already read, with the same ids, claims and citations.
 
-        return answer_of(self._parts, record).issued_by(self.audit.receipt)
+        What a record does not keep is not invented: passages whose index version is gone are left out, and
+        the reason why one was set aside is in the trace's notes. Raises UsageError for a request that ended
+        in an error and so has none.
+        """
+        from citewell.answering.force import force_on
+        from citewell.retrieval.gate import nearest_places
+        from citewell.retrieval.wording import Filters
+
+        parts = self._parts
+        if record.confidence_report is None or not record.response_decision:
+            raise UsageError(
+                f"{record.request_id} ended in an error ({record.failure_reason})", hint="ask again"
+            )
+        threshold = parts.config.retrieval.relevance_threshold
+        names = {result.chunk_id for result in record.retrieval_results}
+        try:
+            chunks = parts.index.at(record.index_version).named(names) if names else []
+        except UsageError:  # that index version is no longer kept
+            chunks = []
+        known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
+        passages = tuple(
+            Passage(
+                chunk=known[result.document_id, result.chunk_id],
+                similarity=result.similarity_score,
+                relevance=result.reranker_score,
+                relevant=result.reranker_score is not None and result.reranker_score >= threshold,
+                used=result.was_used_in_generation,
+                likeliest=result.likeliest,
+            )
+            for result in record.retrieval_results
+            if (result.document_id, result.chunk_id) in known
+        )
+        decision = Decision(record.response_decision)
+        asked, day = record.parameters, record.timestamp[:10]
+        filters = msgspec.convert(asked.get("filters", {}), Filters)
+        force = force_on(parts.in_force, record.user_query, asked.get("as_of", ""), filters, day)
+        answer = Answer(
+            request_id=record.request_id,
+            session_id=record.session_id,
+            question=record.user_query,
+            text=record.shown_response,
+            claims=record.claims,
+            passages=passages,
+            confidence=record.confidence_report,
+            decision=decision,
+            missing=record.missing,
+            conflicts=record.conflicts,
+            trace=parts.traces.get(record.request_id),
+            record_hash=parts.log.get(record.request_id).hash,
+            nearest=force.located(nearest_places(record.user_query, force.only_in_force(passages)))
+            if decision is Decision.ABSTAIN
+            else (),
+        )
+        return answer.issued_by(self.audit.receipt)
 
     def verify_line(self, line: str | bytes, *, gone: Callable[[], str] = lambda: "") -> bytes:
         """Verifies one line of ``citewell verify --jsonl`` with this home's models and stores nothing. Raises
@@ -412,7 +309,7 @@ class KnowledgeBase:
         """The same home, stores and models under trial settings and without a card. Do not close it or
         anything obtained from it."""
         self.caller.must(Role.ADMIN, to="try other settings")
-        return KnowledgeBase(self._parts.under(config)).as_(self.caller)
+        return KnowledgeBase(self._parts.under(config), self.caller, closes=False)
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that :meth:`ask` would seal; nothing is sealed, traced or escalated."""
@@ -434,12 +331,8 @@ class KnowledgeBase:
         return self._parts.clock.now().astimezone(UTC)
 
     def close(self) -> None:
-        if self._opened is not self:
-            return
-        if self._auditing is not None:
-            self._auditing.close()
-            self._auditing = None
-        self._parts.close()
+        if self._closes:
+            self._parts.close()
 
     def __enter__(self) -> KnowledgeBase:
         return self

@@ -20,9 +20,10 @@ from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
 from citewell.core.errors import AbandonedError, CitewellError, IndexMismatchError, LogError, ModelError
 from citewell.knowledge import consistency
-from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
+from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.catalogue import CATALOGUE, SealedCatalogue, differences, ingest_under_way
 from citewell.knowledge.sealing import KeyInfo, prompt_hashes, seal_key
+from citewell.knowledge.stores import TABLES_FILE
 from citewell.knowledge.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class LogKeeping:
         """
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
-        log = self._readonly_log()
+        log = self._parts.readonly_log()
         with closing(log.database):
             report = log.check(
                 evidence=self._parts.evidence,
@@ -66,15 +67,6 @@ class LogKeeping:
                 key=key,
             )
             return self._without_names(self._compared(log, report, api_keys))
-
-    def _readonly_log(self) -> Log:
-        from citewell.audit import Log, SqliteLog
-
-        if url := self._parts.config.audit.database:
-            from citewell.audit.postgres import PostgresDatabase
-
-            return Log(PostgresDatabase(url, readonly=True), self._parts.keys)
-        return SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
 
     def size(self) -> int:
         """The number of entries in the log, whoever they concern."""

@@ -42,7 +42,6 @@ MOST = 1_000
 """Maximum answers considered, newest first; more than people can review."""
 STATES = (OPEN, ACCEPTED, DISMISSED)
 ALL = "all"
-_PAGE = 100
 
 
 class QueuePage(Record, frozen=True, kw_only=True):
@@ -245,21 +244,14 @@ class Reviewing:
     def _records(self, since: str) -> Iterator[AuditRecord]:
         """Each record that failed or was flagged, once, newest first."""
         asked = [AuditQuery(failure=ANY), *(AuditQuery(flag=signal.value) for signal in TROUBLE)]
-        walks = [self._walk(msgspec.structs.replace(query, since=since, limit=_PAGE)) for query in asked]
+        queries = self._auditing.queries
+        walks = [queries.every(msgspec.structs.replace(query, since=since)) for query in asked]
         seen: set[str] = set()
         for record in heapq.merge(*walks, key=lambda record: record.timestamp, reverse=True):
             if record.request_id not in seen and record.user_query not in UNREADABLE:
                 seen.add(record.request_id)
                 if self._visibility.review(record):
                     yield record
-
-    def _walk(self, query: AuditQuery) -> Iterator[AuditRecord]:
-        while True:
-            page = self._auditing.queries.page(query)
-            yield from page.records
-            if not page.next:
-                return
-            query = msgspec.structs.replace(query, cursor=page.next)
 
     def _refuse(self) -> None:
         self._caller.must(Role.CURATOR, Role.AUDITOR, to="review answers")

@@ -51,9 +51,9 @@ class Traces:
         migrate(database, _ON_A_SERVER if self.shared else _IN_A_FILE)
 
     @classmethod
-    def in_file(cls, path: Path, *, wait_s: float = 30.0) -> Traces:
+    def in_file(cls, path: Path) -> Traces:
         """A store in one file, whose commits are not synced individually."""
-        return cls(SqliteDatabase(path, wait_s=wait_s, synchronous="NORMAL"))
+        return cls(SqliteDatabase(path, synchronous="NORMAL"))
 
     def put(self, trace: Trace) -> None:
         """Adds the trace, replacing any of the same request."""
@@ -92,13 +92,13 @@ class Traces:
                 )
         return row is not None
 
-    def batches(self, size: int = 200) -> Iterator[list[Trace]]:
-        """All traces, oldest first, ``size`` at a time."""
+    def batches(self) -> Iterator[list[Trace]]:
+        """All traces, oldest first, some at a time."""
         number = 0
         while True:
             with self.database.reading() as rows:
                 found = rows.execute(
-                    "SELECT body, number FROM traces WHERE number > ? ORDER BY number LIMIT ?", (number, size)
+                    "SELECT body, number FROM traces WHERE number > ? ORDER BY number LIMIT 200", (number,)
                 ).fetchall()
             if not found:
                 return

@@ -13,14 +13,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import numpy as np
 
 from citewell.core.config import Retrieval
 from citewell.core.errors import UsageError
-from citewell.core.ports import IndexSnapshot, Ranker
+from citewell.core.ports import Ranker
 from citewell.core.records import Chunk, Passage, Record
 from citewell.questions.aspects import split_aspects
 from citewell.questions.calculator import calculator
@@ -28,6 +28,9 @@ from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import likely_rows
 from citewell.retrieval.folding import fold_duplicates
 from citewell.retrieval.wording import Filters, Wording, best_named, named_documents, reword, word
+
+if TYPE_CHECKING:
+    from citewell.documents.index.snapshot import Snapshot
 
 Key = tuple[str, str]
 """Document id and chunk id."""
@@ -44,7 +47,7 @@ _INSIDE, _TABLES = "inside ", "tables"
 class Readable(Protocol):
     """The index, or one version of it."""
 
-    def snapshot(self) -> IndexSnapshot: ...
+    def snapshot(self) -> Snapshot: ...
 
 
 class Retrieved(Record, frozen=True, kw_only=True):
@@ -167,7 +170,7 @@ class Retriever:
         )
 
     def pool(
-        self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int, hypothesis: str = ""
+        self, wording: Wording, snapshot: Snapshot, filters: Filters, size: int, hypothesis: str = ""
     ) -> Pool:
         """The best ``size`` chunks of the fused lists, before re-ranking."""
         where = filters.where()

@@ -189,7 +189,7 @@ class Filters(Record, frozen=True, kw_only=True):
     tag: str | None = None
 
     def where(self) -> dict[str, Any]:
-        """Arguments for :meth:`citewell.core.ports.IndexSnapshot.search`."""
+        """Arguments for :meth:`citewell.documents.index.snapshot.Snapshot.search`."""
         return {
             "groups": self.groups,
             "document_id": self.document_id,

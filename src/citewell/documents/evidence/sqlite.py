@@ -36,9 +36,6 @@ from citewell.documents.evidence.catalogue import (
     refuse_second_text,
 )
 
-_BUSY_S = 30.0
-
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE versions (
@@ -75,7 +72,7 @@ class SqliteEvidence:
         self._lock = threading.RLock()
         make_folder(path.parent)
         with self._reporting():
-            self._connection = open_wal(path, wait_s=_BUSY_S)
+            self._connection = open_wal(path)
         try:
             with self._reporting():
                 self._prepare()

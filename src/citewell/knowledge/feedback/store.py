@@ -122,23 +122,14 @@ class FeedbackStore:
     def forget(self, user: str, requests: Collection[str], *, session: str = "") -> int:
         """Overwrites text and names in feedback by ``user``, by unnamed users in ``session``, and by anybody
         on ``requests``, and returns how many; signals, stages and times stay, so counts are unchanged."""
+        own = "(person <> '' AND person = ?) OR (person = '' AND session_id <> '' AND session_id = ?)"
+        blank = "UPDATE feedback SET person = '', session_id = '', meta = '{}'"
+        numbers: set[int] = set()
         with self.database.writing() as rows:
-            numbers = {
-                number
-                for (number,) in rows.execute(
-                    "SELECT number FROM feedback"
-                    " WHERE (person <> '' AND person = ?)"
-                    " OR (person = '' AND session_id <> '' AND session_id = ?)",
-                    (user, session),
-                ).fetchall()
-            }
-            for request in requests:
-                found = rows.execute("SELECT number FROM feedback WHERE request_id = ?", (request,))
-                numbers |= {number for (number,) in found.fetchall()}
-            rows.executemany(
-                "UPDATE feedback SET person = '', session_id = '', meta = '{}' WHERE number = ?",
-                [(number,) for number in sorted(numbers)],
-            )
+            theirs = ((own, (user, session)), *(("request_id = ?", (request,)) for request in requests))
+            for where, values in theirs:
+                found = rows.execute(f"{blank} WHERE {where} RETURNING number", values).fetchall()
+                numbers.update(number for (number,) in found)
             for request, body in rows.execute(
                 "SELECT request_id, body FROM reviews WHERE reviewer <> '' AND reviewer = ?", (user,)
             ).fetchall():

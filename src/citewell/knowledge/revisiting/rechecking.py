@@ -30,7 +30,7 @@ from citewell.core.records import (
     Supersession,
     Verdict,
 )
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import line_span, sentence_spans
 from citewell.documents.supersession import find_superseded
 
 if TYPE_CHECKING:
@@ -272,16 +272,15 @@ class Revisiting:
 
 def _line(text: str, start: int, end: int) -> str:
     """The paragraphs or table rows that contain a span: whole lines of canonical text."""
-    begins = text.rfind("\n", 0, start) + 1
-    ends = text.find("\n", end)
-    return text[begins : ends if ends >= 0 else len(text)]
+    begins, ends = line_span(text, start, end)
+    return text[begins:ends]
 
 
 def _sentences(text: str, start: int, end: int) -> str:
     """The sentences of its line that a span overlaps, with white space normalised, as line breaks may
     differ."""
-    begins = text.rfind("\n", 0, start) + 1
-    line = _line(text, start, end)
+    begins, ends = line_span(text, start, end)
+    line = text[begins:ends]
     met = [line[a:b] for a, b in sentence_spans(line) if begins + a < end and start < begins + b]
     return " ".join(" ".join(met).split())
 

@@ -28,7 +28,6 @@ from citewell.core.records import (
     Draft,
     DraftClaim,
     Maker,
-    Passage,
     Quote,
     Record,
     RetrievalResult,
@@ -174,7 +173,10 @@ def _retrieved_again(answering: Answering, ask: Ask, record: AuditRecord) -> Aud
         record,
         index_version=found.index_version,
         retrieval_results=tuple(
-            _result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
+            msgspec.structs.replace(
+                RetrievalResult.of(passage),
+                was_used_in_generation=(passage.chunk.document_id, passage.chunk.chunk_id) in used,
+            )
             for passage in passages
         ),
         claims=checked.claims,
@@ -237,17 +239,4 @@ def _quoted(citation: Citation) -> Quote:
         text=citation.quote,
         start=citation.start if located else None,
         end=citation.end if located else None,
-    )
-
-
-def _result_of(passage: Passage, *, used: bool) -> RetrievalResult:
-    """A passage in the form that a record stores."""
-    return RetrievalResult(
-        chunk_id=passage.chunk.chunk_id,
-        document_id=passage.chunk.document_id,
-        document_version=passage.chunk.document_version,
-        similarity_score=passage.similarity,
-        reranker_score=passage.relevance,
-        was_used_in_generation=used,
-        likeliest=passage.likeliest,
     )
