@@ -29,11 +29,6 @@ MORE = [
         "“the deepest”",
     ),
     ("It is one of the oldest mills in Sweden.", "It is the oldest mill in Sweden.", "“the oldest”"),
-    ("The compound shrank tumours in mice.", "The compound shrank tumours in patients.", "mice"),
-    ("If the valve sticks, the pump stops.", "The pump stops.", "“the valve sticks”"),
-    ("Refunds are given, unless the seal is broken.", "Refunds are given.", "“the seal is broken”"),
-    ("The plant closes only if sales fall.", "The plant closes.", "“sales fall”"),
-    ("A guest stays free provided that a member pays.", "A guest stays free.", "a member pays"),
 ]
 NO_MORE = [
     ("Every user likes it.", "All users like it."),
@@ -51,12 +46,6 @@ NO_MORE = [
     ("Tenants may sublet only with consent.", "Tenants need consent to sublet."),
     ("It is one of the oldest mills and the oldest mill in Lund.", "It is the oldest mill in Lund."),
     ("Two of the five pumps broke down.", "Two pumps broke down."),
-    ("In mice and in patients it shrank tumours.", "It shrank tumours in patients."),
-    ("The pump stops if the valve sticks.", "The pump stops when the valve is stuck."),
-    ("If the valve sticks, the pump stops. The valve sticks.", "The pump stops."),
-    ("The play is charming, if a little long.", "The play is charming."),
-    ("The mill, built in 1880, is open, and guests may ask if it is lit.", "The mill is open."),
-    ("Even if it rains, the market opens at eight.", "The market opens at eight."),
     ("A pass is required at the mill.", "The mill always requires a pass."),
     ("", "All users like it."),
 ]

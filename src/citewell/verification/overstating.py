@@ -1,4 +1,4 @@
-"""Does a claim overstate its source sentence: universality, certainty, a superlative, a dropped condition?
+"""Does a claim overstate its source sentence: universality, certainty, a superlative?
 
 In: claim and evidence. Out: how, in words, or "". The claim is compared with the evidence sentence of highest
 word overlap. A finding keeps the claim's support below the threshold: "may" is not "does" and "some" is not
@@ -28,7 +28,6 @@ from citewell.verification.lexicon import (
 from citewell.verification.words import (
     BASES,
     ENOUGH,
-    content_words,
     nearest_sentence,
     overlap,
     stem,
@@ -64,30 +63,6 @@ _ONE_AMONG = re.compile(
     re.IGNORECASE,
 )
 _MOST = re.compile(r"\b(?:most [\w-]+|\w{2,}est|best|worst|first|only)\b", re.IGNORECASE)
-_ON = (
-    r"(?:only (?:if|when)|if|unless|provided (?:that )?(?!(?:for|by|with|an?|the)\b)|(?:as|so) long as|"
-    r"in the event (?:that|of)|on (?:the )?condition that|assuming(?: that)?)"
-)
-_CONDITION_FIRST = re.compile(
-    rf"^\W*{_ON}\b(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]+),\s*+(?:then\s++)?(?P<stated>[^;:?]+)$",
-    re.IGNORECASE,
-)
-_CONDITION_LAST = re.compile(
-    rf"^(?P<stated>[^;:?]+?)(?<!\s)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
-    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]{1,600})$",
-    re.IGNORECASE,
-)
-_CONDITIONAL = re.compile(
-    rf"\b(?:{_ON}|when|whenever|once|until|subject to|otherwise|except|in (?:the )?case|depend\w*|condition\w*|"
-    r"requir\w*|needs?|needed|must|would|could|can|may|might|should|after|before|without)\b",
-    re.IGNORECASE,
-)
-_ANIMALS = re.compile(
-    r"\b(?:mice|rats?|rodents?|rabbits?|monkeys?|macaques?|ferrets?|hamsters?|in vitro|cell cultures?|"
-    r"cultured cells|zebrafish|animal (?:models?|studies|experiments?|trials?))\b",
-    re.IGNORECASE,
-)
-_PEOPLE = re.compile(r"\b(?:people|patients?|humans?|adults?|children|men|women|persons?)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -177,36 +152,10 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
-def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
-    """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is a statement with a
-    condition, and the claim contains most of the statement and none of the condition."""
-    found = _CONDITION_FIRST.match(sentence.rstrip(". ")) or _CONDITION_LAST.match(sentence.rstrip(". "))
-    if not found or _CONDITIONAL.search(claim):
-        return ""
-    ours, condition = set(content_words(claim)), set(content_words(found["condition"]))
-    stated = set(content_words(found["stated"]))
-    if not condition or ours & (condition - stated) or len(stated & ours) < CLOSE * len(stated):
-        return ""
-    # The text may state elsewhere that the condition holds, as the premises of a conclusion do.
-    others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
-    if any(overlap(found["condition"], text) >= ENOUGH for text in others):
-        return ""
-    return f"the source says it only under a condition: “{' '.join(found['condition'].split())[:80]}”"
-
-
-def _of_people(claim: str, sentence: str, _: str) -> str:
-    ours, theirs = _PEOPLE.search(claim), _ANIMALS.search(sentence)
-    if ours and theirs and not _ANIMALS.search(claim) and not _PEOPLE.search(sentence):
-        return f"the claim is about {ours.group()}, but the source is about {theirs.group()}"
-    return ""
-
-
 OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "of all": _of_all,
     "for certain": _for_certain,
     "the most": _the_most,
-    "of people": _of_people,
-    "without its condition": _without_its_condition,
 }
 """Each takes claim, nearest sentence and evidence; the first non-empty result is the reason."""
 
