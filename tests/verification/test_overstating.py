@@ -45,6 +45,7 @@ NO_MORE = [
     ("Customers may not resell tickets.", "Reselling tickets is prohibited for customers."),
     ("Tenants may sublet only with consent.", "Tenants need consent to sublet."),
     ("It is one of the oldest mills and the oldest mill in Lund.", "It is the oldest mill in Lund."),
+    ("Lund, by the sea, has one of the oldest mills.", "Lund has one of the oldest mills."),
     ("Two of the five pumps broke down.", "Two pumps broke down."),
     ("A pass is required at the mill.", "The mill always requires a pass."),
     ("", "All users like it."),

@@ -144,6 +144,8 @@ def _as_leave(claim: str, about: str, sentence: str, rest: Sequence[str]) -> boo
 
 def _the_most(claim: str, sentence: str, _: str) -> str:
     """ "Among the longest" is not "the longest"."""
+    if _ONE_AMONG.search(claim):
+        return ""
     for one in _ONE_AMONG.finditer(sentence):
         for most in _MOST.findall(one.group(1)):
             whole, among = f"the {most.lower()}", one.group().lower().count(most.lower())
