@@ -15,13 +15,8 @@ MORE = [
     ("The pump ran in the tests.", "The pump never failed in the tests.", "“never”"),
     ("Fasting may lower blood sugar.", "Fasting lowers blood sugar.", "“may”"),
     ("The council may approve the bridge in May.", "The council approved the bridge in May.", "“may”"),
-    ("May contain nuts.", "The bar contains nuts.", "“may”"),
-    ("The firm may drop the plan in June.", "The firm dropped the plan in June.", "“may”"),
     ("Members may bring one guest.", "Members are required to bring one guest.", "“may”"),
     ("The regulator may allow the merger.", "The regulator allowed the merger.", "“may”"),
-    ("The regulator may approve the deal.", "The regulator approved the deal, which is allowed.", "“may”"),
-    ("The filter may not stop bacteria.", "The filter cannot stop bacteria.", "“may”"),
-    ("Members may bring guests only on Sundays.", "Members must bring guests on Sundays.", "“may”"),
     ("The group intends to lease two ships.", "The group leases two ships.", "“intend"),
     (
         "Lake Vik is among the deepest of the region.",
@@ -47,7 +42,6 @@ NO_MORE = [
     ("It is one of the oldest mills and the oldest mill in Lund.", "It is the oldest mill in Lund."),
     ("Lund, by the sea, has one of the oldest mills.", "Lund has one of the oldest mills."),
     ("Two of the five pumps broke down.", "Two pumps broke down."),
-    ("A pass is required at the mill.", "The mill always requires a pass."),
     ("", "All users like it."),
 ]
 
