@@ -28,9 +28,6 @@ _CAPITALS = (
     re.compile(r"\b[A-Z][\w'’.-]*\w(?: (?:of |the |de |and )?[A-Z][\w'’.-]*\w)*"),
     re.compile(r"\b[A-Z][\w'’.-]*\w"),
 )
-_PRONOUNS = frozenset(
-    {"He", "She", "It", "They", "We", "I", "You", "This", "That", "These", "The", "His", "Her", "There"}
-)
 CLOSE = 0.75  # minimum share of the claim's words in a sentence before positions are compared
 GAIN = 2  # minimum gain in shared pairs of neighbouring words from swapping the names
 _MOST_NAMES = 12
@@ -89,11 +86,8 @@ def _other_name_in_place(claim: str, premise: str) -> str | None:
         sentence = premise[start:end]
         if len(wanted & set(content_words(sentence))) < CLOSE * len(wanted):
             continue
-        found = [name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs))]
-        if not found:
-            return None  # this sentence says it with these names
-        if name := next((name for name in found if name not in sentence or claim.count(name) == 1), None):
-            return name
+        named = (_named(ours, theirs) for ours, theirs in _stretches(claim, sentence))
+        return next(filter(None, named), None)
     return None
 
 
@@ -103,18 +97,11 @@ def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
     matcher = SequenceMatcher(
         None, [m.group().lower() for m in theirs], [m.group().lower() for m in ours], autojunk=False
     )
-    found = []
-    for kind, i, j, k, n in matcher.get_opcodes():
-        outer = k > 0 and i > 0, n < len(ours) and j < len(theirs)
-        inner = all(outer) or (any(outer) and (k == i == 0 or (n == len(ours) and j == len(theirs))))
-        if kind == "replace" and inner and max(j - i, n - k) <= _LONGEST_STRETCH:
-            found.append(
-                (
-                    claim[ours[k].start() : ours[n - 1].end()],
-                    sentence[theirs[i].start() : theirs[j - 1].end()],
-                )
-            )
-    return found
+    return [
+        (claim[ours[k].start() : ours[n - 1].end()], sentence[theirs[i].start() : theirs[j - 1].end()])
+        for kind, i, j, k, n in matcher.get_opcodes()
+        if kind == "replace" and max(j - i, n - k) <= _LONGEST_STRETCH
+    ]
 
 
 def _named(ours: str, theirs: str) -> str | None:
@@ -133,10 +120,7 @@ def _capital_words(text: str) -> list[str]:
     return [
         word
         for word in _WORD.findall(text)
-        if word[0].isupper()
-        and word.lower() not in _NO_NAMES
-        and word not in _PRONOUNS
-        and not word.lower().endswith("ly")
+        if word[0].isupper() and word.lower() not in _NO_NAMES and not word.lower().endswith("ly")
     ]
 
 
