@@ -169,7 +169,6 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
     best = max(shares, default=0.0)
     if not best:
         return None
-    around = f"{context}\n{premise}"
     told: dict[int, str | None] = {}
     others = []
     for place, share in enumerate(shares):
@@ -178,7 +177,7 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
         at = place
         while True:
             if at not in told:
-                told[at] = _other(sentences[at], claim, antecedent, meant, around)
+                told[at] = _other(sentences[at], claim, antecedent, meant)
             if told[at] is not None or at == 0:
                 break
             at -= 1
@@ -208,19 +207,19 @@ def _stands_alone(rest: str) -> bool:
     return not follows or is_finite(follows[1]) or follows[1] in STOP or follows[1].endswith("ed")
 
 
-def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str], around: str) -> str | None:
+def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str]) -> str | None:
     """The other subject of ``sentence``, "" if none, None if the sentence before determines it."""
     if _holds_any(meant, sentence):
         return ""
     if _LEANS.match(sentence):
         return None
-    if subjects := _subjects(sentence, claim, around):
+    if subjects := _subjects(sentence, claim):
         return subjects[0] if all(missing_names(f"of {name}", antecedent) for name in subjects) else ""
     return ""
 
 
-def _subjects(sentence: str, claim: str, around: str) -> list[str]:
-    """Names before the verb that the claim lacks, or those after it if it has all ("Ann founded Beta")."""
+def _subjects(sentence: str, claim: str) -> list[str]:
+    """Names before the verb that the claim lacks."""
     verb = next(
         (
             word.start()
@@ -229,19 +228,12 @@ def _subjects(sentence: str, claim: str, around: str) -> list[str]:
         ),
         len(sentence),
     )
-    found = [name for name in names(sentence) if not _BESIDE.search(sentence[: name.start])]
-    before = [name for name in found if name.end <= verb]
-    lacking = [name for name in before if _lacks(claim, name, around)]
-    if not lacking and before:
-        lacking = [name for name in found if name.end > verb and _lacks(claim, name, around)]
-    return [_bare(name) for name in lacking]
-
-
-def _lacks(claim: str, name: Name, around: str) -> bool:
-    """Whether ``name`` is certainly a name and ``claim`` does not contain it."""
-    bare = _bare(name)
-    sure = name.certain or bare != name.text or re.search(rf"[^\W_.][,;]? {re.escape(bare)}\b", around)
-    return bool(sure and missing_names(f"of {bare}", claim))
+    found = (
+        _bare(name)
+        for name in names(sentence)
+        if name.end <= verb and not _BESIDE.search(sentence[: name.start])
+    )
+    return [name for name in found if missing_names(f"of {name}", claim)]
 
 
 def _holds_any(wanted: Sequence[str], text: str) -> bool:
