@@ -48,50 +48,31 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
 
 def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
     """ "10 to 15 percent", "$3-5 million": each end takes what it omits from the other."""
-    shared = {QuantityForm.PERCENT, QuantityForm.POINTS, QuantityForm.MONEY}
     result = list(ordered)
-    for index, (first, second) in reversed(list(enumerate(itertools.pairwise(ordered)))):
+    for index, (first, _) in reversed(list(enumerate(itertools.pairwise(ordered)))):
         second = result[index + 1]
-        if (
-            not _RANGE.match(text[first.end : second.start])
-            or first.form is QuantityForm.DATE
-            or second.form is QuantityForm.DATE
-        ):
+        if not _RANGE.match(text[first.end : second.start]):
             continue
-        if (
-            first.form in {QuantityForm.NUMBER, QuantityForm.YEAR}
-            and not first.unit
-            and second.form in shared
-        ):
-            factor = _written_scale(second) if second.form is QuantityForm.MONEY or not first.scaled else 1
-            if first.form is QuantityForm.YEAR and second.form is not QuantityForm.MONEY:
-                continue
-            result[index] = _rescaled(first, second.form, second.unit, 1 if first.scaled else factor)
-        elif first.form is QuantityForm.MONEY and second.form is QuantityForm.NUMBER and not second.unit:
-            result[index + 1] = _rescaled(second, QuantityForm.MONEY, first.unit, 1)
-            if second.scaled and not first.scaled:
-                result[index] = _rescaled(first, QuantityForm.MONEY, first.unit, _written_scale(second))
-        elif (
-            first.form is QuantityForm.MONEY
-            and second.form is QuantityForm.MONEY
-            and second.scaled
-            and not first.scaled
-        ):
-            if first.value < 1000:
-                result[index] = _rescaled(first, QuantityForm.MONEY, first.unit, _written_scale(second))
-        elif (
-            first.form is QuantityForm.NUMBER
-            and second.form is QuantityForm.NUMBER
-            and not first.unit
-            and not first.scaled
-        ):
-            factor = _written_scale(second)
-            result[index] = (
-                _rescaled(first, QuantityForm.NUMBER, second.unit, factor, second.factor)
-                if factor != 1 or second.unit
-                else first
-            )
+        forms = first.form, second.form
+        scale = Decimal(1) if first.scaled else _written_scale(second)
+        if first.form is QuantityForm.MONEY and (second.form is first.form or _bare(second)):
+            if second.form is QuantityForm.NUMBER:
+                result[index + 1] = _rescaled(second, QuantityForm.MONEY, first.unit, 1)
+            if second.scaled and first.value < _LENT:
+                result[index] = _rescaled(first, QuantityForm.MONEY, first.unit, scale)
+        elif forms == (QuantityForm.YEAR, QuantityForm.MONEY) or (_bare(first) and second.form in _LENDING):
+            result[index] = _rescaled(first, second.form, second.unit, scale)
+        elif forms == (QuantityForm.NUMBER, QuantityForm.NUMBER) and _bare(first) and not first.scaled:
+            result[index] = _rescaled(first, second.form, second.unit, scale, second.factor)
     return result
+
+
+_LENDING = frozenset({QuantityForm.PERCENT, QuantityForm.POINTS, QuantityForm.MONEY})
+_LENT = 1000  # a larger amount of money is written in full: "$1,000 to $2 million"
+
+
+def _bare(quantity: Quantity) -> bool:
+    return quantity.form is QuantityForm.NUMBER and not quantity.unit
 
 
 def _written_scale(quantity: Quantity) -> Decimal:
