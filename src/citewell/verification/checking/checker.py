@@ -311,8 +311,7 @@ class Checker:
             question=question, library=library, verifier=self._verifier, settings=self._settings
         )
         states = [
-            self._located(msgspec.structs.replace(state, quotations=quotations), library)
-            for state in drafted_states(draft, library)
+            self._located(state, library, quotations=quotations) for state in drafted_states(draft, library)
         ]
         states = judging.judge(states)
         states = try_other_passages(judging, states, mend=mend)
@@ -351,9 +350,10 @@ class Checker:
             requotable=_requotable(judging, states, entailed) if mend else (),
         )
 
-    def _located(self, state: ClaimState, library: Library) -> ClaimState:
+    @staticmethod
+    def _located(state: ClaimState, library: Library, *, quotations: bool) -> ClaimState:
         cited = [library.locate(quote) for quote in state.drafted.quotes]
-        if state.quotations:
+        if quotations:
             named = [c for c in cited if c.passage]
             cited += [locate_words(words, named, library) for words in quoted_words(state.drafted)]
         mode = "generated" if state.drafted.quotes else "post-hoc"

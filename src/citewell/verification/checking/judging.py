@@ -19,7 +19,6 @@ from citewell.core.records import (
     Cell,
     Draft,
     DraftClaim,
-    Failure,
     Kind,
     Label,
     Passage,
@@ -39,7 +38,7 @@ from citewell.verification.binding import bind
 from citewell.verification.checking.citations import MAKER, Library, ResolvedCitation, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
-from citewell.verification.verbatim import fold, locate
+from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap
 
@@ -55,7 +54,6 @@ class ClaimState(Record, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     mode: str = "generated"
     fragment: bool = False
-    quotations: bool = True
 
     @property
     def broken(self) -> ResolvedCitation | None:
@@ -116,27 +114,19 @@ def quoted_words(claim: DraftClaim) -> list[str]:
 
 def locate_words(words: str, cited: Sequence[ResolvedCitation], library: Library) -> ResolvedCitation:
     """Locate words in quotation marks in a cited passage's document; broken, with the reason, if absent."""
-    homes = {c.passage.chunk.chunk_id: c.passage for c in cited if c.passage}
-    passages = homes or {p.chunk.chunk_id: p for p in library.usable}
+    passages = [c.passage for c in cited if c.passage] or library.usable
     # Closing punctuation belongs to the sentence around the quotation, not to the quotation.
     bare = words.strip().rstrip(".,;:!?")
-    for passage in passages.values():
-        found = library.locate(Quote(source=passage.chunk.chunk_id, text=bare))
-        if not found.broken:
-            return found
-    texts = {p.chunk.chunk_id: p.chunk.content for p in library.passages}
-    first = next(iter(passages), "")
-    result = locate(bare, first, texts)
-    names = sorted({p.chunk.document_id for p in library.passages if p.chunk.chunk_id in result.found_in})
-    reason = result.reason
-    if result.failure is Failure.MISATTRIBUTED and names:
-        reason = f"the quoted words are not in the cited source but in {', '.join(names)}"
+    names = dict.fromkeys(passage.chunk.chunk_id for passage in passages)
+    found = [library.locate(Quote(source=name, text=bare)) for name in names]
+    if held := next((one for one in found if not one.broken), None):
+        return held
+    quote = Quote(source=next(iter(names), ""), text=words)
+    why = found[0].broken if found else "there is no source that could contain it"
     return ResolvedCitation(
-        quote=Quote(source=first, text=words),
-        passage=passages.get(first),
-        broken=f"\u201c{bare[:80]}\u201d: {reason}",
-        failure=result.failure,
-    )
+        quote=quote, passage=found[0].passage if found else None, broken=f"\u201c{bare[:80]}\u201d: {why}",
+        failure=found[0].failure if found else Failure.FABRICATED,
+    )  # fmt: skip
 
 
 _CONNECTIVE = re.compile(
