@@ -121,12 +121,12 @@ def locate_words(words: str, cited: Sequence[ResolvedCitation], library: Library
     found = [library.locate(Quote(source=name, text=bare)) for name in names]
     if held := next((one for one in found if not one.broken), None):
         return held
-    quote = Quote(source=next(iter(names), ""), text=words)
-    why = found[0].broken if found else "there is no source that could contain it"
-    return ResolvedCitation(
-        quote=quote, passage=found[0].passage if found else None, broken=f"\u201c{bare[:80]}\u201d: {why}",
-        failure=found[0].failure if found else Failure.FABRICATED,
-    )  # fmt: skip
+    if not found:
+        missing = "there is no source that could contain them"
+        found = [ResolvedCitation(quote=Quote(source="", text=""), passage=None, broken=missing)]
+    first = found[0]
+    broken = f"\u201c{bare[:80]}\u201d: {first.broken}"
+    return msgspec.structs.replace(first, quote=Quote(source=first.quote.source, text=words), broken=broken)
 
 
 _CONNECTIVE = re.compile(
