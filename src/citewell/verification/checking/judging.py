@@ -53,7 +53,6 @@ class ClaimState(Record, frozen=True, kw_only=True):
     cited: tuple[ResolvedCitation, ...]
     verdict: Verdict | None = None
     mode: str = "generated"
-    fragment: bool = False
 
     @property
     def broken(self) -> ResolvedCitation | None:
@@ -85,7 +84,7 @@ def check_arithmetic(claim: DraftClaim, cited: Sequence[ResolvedCitation], quest
 def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
     """The draft's own claims, or those parsed from its text if the writer listed none."""
     if draft.claims:
-        return [ClaimState(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
+        return [ClaimState(drafted=claim, cited=()) for claim in draft.claims]
     ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
     parsed = parse_answer(draft.text, list(dict.fromkeys(ids)))
     return [
@@ -94,8 +93,9 @@ def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
                 text=claim.text, start=claim.start, end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
                 kind=Kind.INFERENCE if claim.inference else Kind.CITED, antecedent=claim.antecedent,
+                fragment=claim.fragment,
             ),
-            cited=(), fragment=claim.fragment,
+            cited=(),
         )
         for claim in parsed.claims
     ]  # fmt: skip
@@ -274,7 +274,7 @@ class Judging:
             claim=state.drafted.text,
             evidence=evidence,
             context=self.question,
-            asked=self.question if state.fragment else "",
+            asked=self.question if state.drafted.fragment else "",
             antecedent=state.drafted.antecedent,
         )
 
@@ -380,4 +380,4 @@ class Judging:
     def _words(self, state: ClaimState) -> str:
         """The words to look for: the claim's, or for a bare yes or no those of the question."""
         said = state.drafted.text
-        return self.question if state.fragment and yes_or_no(said, self.question) else said
+        return self.question if state.drafted.fragment and yes_or_no(said, self.question) else said

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import line_span, sentence_spans
-from citewell.verification.claims.lines import LineKind, TextLine, read_lines
+from citewell.verification.claims.lines import TextLine, read_lines
 from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
 from citewell.verification.claims.phrases import PieceKind, frame_length, piece_kind
 from citewell.verification.claims.statements import lead_statement, makes_statement
@@ -96,7 +96,7 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
         markers = owned.get(index, [])
         if stretch.line.paragraph != paragraph:
             behind, paragraph = "", stretch.line.paragraph
-        if not stretch.line.item and not stretch.line.blank:
+        if not stretch.line.item:
             lead, lead_labels = "", ()
         if stretch.kind is PieceKind.LEAD_IN:
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
@@ -142,10 +142,10 @@ def _stretches(marked: Marked) -> list[_Stretch]:
     fenced = [found for found in code_ranges(marked.text) if found[2] != "inline"]
     lines = read_lines(marked.text, fenced, places)
     stretches: list[_Stretch] = []
-    substantial = sum(line.kind is LineKind.TEXT for line in lines)
+    substantial = sum(line.kind is PieceKind.CLAIM for line in lines)
     for number, line in enumerate(lines):
-        if line.kind is not LineKind.TEXT:
-            stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind.piece, line=line))
+        if line.kind is not PieceKind.CLAIM:
+            stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind, line=line))
             continue
         text = marked.text[line.start : line.end]
         # read_lines has joined wrapped lines; a line break inside counts as a space.
@@ -159,10 +159,8 @@ def _stretches(marked: Marked) -> list[_Stretch]:
                 kind = PieceKind.CLAIM
             last = at == len(spans) - 1
             if last and sentence.rstrip("*_ ").endswith(":") and kind in {PieceKind.CLAIM, PieceKind.META}:
-                following = next(
-                    (o for i in range(number + 1, len(lines)) if not (o := lines[i]).blank), None
-                )
-                if following and (following.item or following.row):
+                following = lines[number + 1 : number + 2]
+                if following and (following[0].item or following[0].row):
                     kind = PieceKind.LEAD_IN
                 elif kind is PieceKind.CLAIM and not (
                     cited
