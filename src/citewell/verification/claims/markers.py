@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.verification.words import is_clause
 
 
 class Marker(Record, frozen=True, kw_only=True):
@@ -218,7 +217,7 @@ def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
         bare = _BRACKET.sub("", line.group()).rstrip()
         prose = not comment and bare.endswith((".", "!", "?")) and _SENTENCE.fullmatch(bare)
         comment ^= len(_COMMENT.findall(line.group())) % 2 == 1
-        if prose and is_clause(line.group().lower()):
+        if prose:
             continue
         place = start + line.start(), start + line.end()
         if found and found[-1][1] == place[0]:
@@ -236,21 +235,14 @@ def _left_alone(raw: str, match: re.Match[str], code: _Code) -> bool:
             return True
     if raw[start] == "[" and _ADDRESS.match(raw, end):
         return True
-    if raw.startswith(":", end) and _opens_line(raw, start):
-        return bool(_DEFINITION.match(raw, end))
+    if _DEFINITION.match(raw, end):
+        return True
     # "[Nike][1]" is a reference link; "[1][2]" are two markers.
     if start and raw[start - 1] == "]":
         opened = raw.rfind("[", max(0, start - _LINK_TEXT), start - 1)
         words = raw[opened + 1 : start - 1] if opened >= 0 else ""
         return bool(words) and "]" not in words and _read(words, frozenset()) is None and words.strip() != "x"
     return False
-
-
-def _opens_line(raw: str, place: int) -> bool:
-    """Whether only spaces and tabs precede ``place`` on its line."""
-    while place and raw[place - 1] in " \t":
-        place -= 1
-    return not place or raw[place - 1] == "\n"
 
 
 def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str] | None:

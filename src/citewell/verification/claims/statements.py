@@ -30,8 +30,6 @@ _SMALL = _DETERMINERS | frozenset(
 )
 _LONGEST = 500
 """Maximum characters of a heading: a longer line is taken to state something."""
-_NAMED_SO = re.compile(r"-|^\d[A-Z]$")  # "30-day plan", "5G"
-_CALLED = re.compile(r"\b[A-Z]{2,}[- ]$")  # "ISO 27001"
 # Openings of a section title that state nothing: "Overview: Nike".
 _PART = re.compile(
     r"(?:(?:key|main|final|executive|brief)\s+)?(?:overview|summary|conclusions?|introduction|background|context|analysis|"
@@ -72,15 +70,12 @@ _CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)"
 
 
 def has_amount(text: str) -> bool:
-    """Whether the text contains a sum, a percentage or a measurement; not a year, a count ("Top 5 risks") or
-    a number in a name ("ISO 27001", "5G", "30-day plan")."""
+    """Whether the text contains a sum, a percentage or a measurement; not a year or a count ("Top 5
+    risks")."""
     return len(text) > _LONGEST or any(
-        found.form in _MEASURED
-        or found.unit
-        or found.scaled
-        or (abs(found.value) >= 1_000 and not _CALLED.search(text[: found.start]))
+        found.form in _MEASURED or found.unit or found.scaled or abs(found.value) >= 1_000
         for found in extract_quantities(text)
-        if found.form not in _DATED and found.value and not _NAMED_SO.search(found.text)
+        if found.form not in _DATED and found.value
     )
 
 
