@@ -112,7 +112,6 @@ def _past(base: str) -> str:
     return base + "ed"
 
 
-BASES = frozenset(_BASES)
 THIRD = frozenset(_third(base) for base in _BASES)
 PAST = (
     frozenset(_past(base) for base in _BASES)
@@ -143,8 +142,3 @@ def is_finite(word: str) -> bool:
 def is_doubtful(word: str) -> bool:
     """Whether the form is equally often not a verb."""
     return word in _DOUBTFUL
-
-
-WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-DETERMINERS = frozenset("the a an its their his her our this these those".split())
-"""Words that open a noun phrase."""

@@ -13,18 +13,19 @@ from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.words import (
     AUXILIARIES,
-    DETERMINERS,
     PAST,
     PLAIN_BASES,
     THIRD,
-    WORD,
     is_doubtful,
     is_finite,
 )
 
 _DATED = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL})
 _MEASURED = frozenset({QuantityForm.MONEY, QuantityForm.PERCENT, QuantityForm.POINTS})
-_DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_DETERMINERS = frozenset(
+    "the a an its their his her our this these those my your no all some any every".split()
+)
 _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
 )
@@ -103,7 +104,7 @@ def makes_statement(text: str) -> bool:
 def has_verb(text: str) -> bool:
     """Whether the text has a verb, listed or recognised by its ending, with a subject. A question used as a
     title does not count ("What is insulin")."""
-    words = [] if _ASKS.match(text) else WORD.findall(text)
+    words = [] if _ASKS.match(text) else _WORD.findall(text)
     for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
         form, after = word.lower(), behind.lower()
         if form in AUXILIARIES and word != "May":
@@ -143,7 +144,7 @@ def lead_statement(lead: str) -> str:
     whole = said if tail and tail["aside"] else bare
     if has_amount(said) or explains_cause(said):
         return whole
-    words = WORD.findall(said)
+    words = _WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
         return ""
     # A verb at the end needs the list to complete it.
