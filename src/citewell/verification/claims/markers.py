@@ -80,13 +80,11 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
     pieces: list[str] = []
     offsets = array("L")
     markers: list[Marker] = []
-    position = length = cited = 0
+    position = cited = 0
 
     def keep(start: int, end: int) -> None:
-        nonlocal length
         pieces.append(raw[start:end])
         offsets.extend(range(start, end))
-        length += end - start
 
     for match in _BRACKET.finditer(raw):
         read = None if _left_alone(raw, match, code) else _read(match["body"], ids)
@@ -98,24 +96,15 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
             raise UsageError(
                 f"the answer has more than {MOST_CITATIONS:,} citations", hint="check the answer in parts"
             )
-        start = match.start()
-        if start > position:
-            keep(position, start)
+        stop = match.start()
         # Remove the space before a marker too if white space or punctuation follows.
         after = raw[match.end() : match.end() + 1]
-        if (not after or after.isspace() or after in ".,;:!?)[【［") and pieces:
-            while pieces:
-                kept = pieces[-1].rstrip(" \t\u00a0")
-                if blanks := len(pieces[-1]) - len(kept):
-                    del offsets[-blanks:]
-                    length -= blanks
-                if kept:
-                    pieces[-1] = kept
-                    break
-                pieces.pop()
-        markers.append(
-            Marker(start=start, end=match.end(), at=length, labels=labels, inference=inference, note=note)
-        )
+        if not after or after.isspace() or after in ".,;:!?)[【［":
+            while stop > position and raw[stop - 1] in " \t\u00a0":
+                stop -= 1
+        keep(position, stop)
+        span = {"start": match.start(), "end": match.end(), "at": len(offsets)}
+        markers.append(Marker(**span, labels=labels, inference=inference, note=note))
         position = match.end()
     keep(position, len(raw))
     offsets.append(len(raw))
