@@ -103,8 +103,12 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
             while stop > position and raw[stop - 1] in " \t\u00a0":
                 stop -= 1
         keep(position, stop)
-        span = {"start": match.start(), "end": match.end(), "at": len(offsets)}
-        markers.append(Marker(**span, labels=labels, inference=inference, note=note))
+        markers.append(
+            Marker(
+                start=match.start(), end=match.end(), at=len(offsets), labels=labels, inference=inference,
+                note=note,
+            )
+        )  # fmt: skip
         position = match.end()
     keep(position, len(raw))
     offsets.append(len(raw))
