@@ -78,7 +78,6 @@ _OF: dict[QuantityForm, frozenset[QuantityForm]] = {
     QuantityForm.POINTS: frozenset({QuantityForm.POINTS, QuantityForm.PERCENT}),
 }
 """Forms whose values may be added or subtracted to give this form; by default only the form itself."""
-_FEW = 4  # maximum values in a line for computing shares: among more, some share always fits
 SAME = 0.5  # minimum share of the claim's other content words in the line of the denying number
 _MOST = 40  # maximum values of a premise tried in pairs
 
@@ -93,24 +92,13 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
 
 
 def is_derivable(claimed: Quantity, premise: str) -> bool:
-    """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares, or
-    the share or change of two in a line with few others; the premise then does not deny it."""
+    """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares; the
+    premise then does not deny it."""
     forms = _OF.get(claimed.form, frozenset({claimed.form}))
     values = [q.value for q in extract_quantities(premise) if q.form in forms][:_MOST]
     scales = context_scales(premise) if claimed.form in _AMOUNTS else (Decimal(1),)
     sizes = {abs(claimed.value) / scale for scale in scales}
-    if any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2)):
-        return True
-    return claimed.form is QuantityForm.PERCENT and any(_share_in(claimed, line) for line in _lines(premise))
-
-
-def _share_in(claimed: Quantity, line: str) -> bool:
-    values = [q.value for q in extract_quantities(line) if q.form in _AMOUNTS and q.value > 0]
-    return len(values) <= _FEW and any(
-        abs(share - abs(claimed.value)) <= claimed.step / 2
-        for a, b in itertools.permutations(values, 2)
-        for share in (100 * a / b, 100 * abs(a - b) / b)
-    )
+    return any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2))
 
 
 def _lines(text: str) -> list[str]:
