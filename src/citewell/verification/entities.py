@@ -31,10 +31,11 @@ _WORD = re.compile(r"[^\W_]++(?:[.'\u2019&/-][^\W_]++)*+", re.UNICODE)
 
 
 _NO_NAMES = DAYS | COMMON_CAPITALS | frozenset(MONTHS)
-_EVERYDAY = re.compile(
+EVERYDAY = re.compile(
     r"(?:ing|ed|ly|tions?|ments?|ness|[aeo]rs|ists?|it(?:y|ies)|[ae]nces?|[ai]ble|ive|ful|less|ous|ies|sm|[^aeius']s|[^aeo]es|(?:\w\w|\bf)ees|hip|children|staff)$",
     re.IGNORECASE,
 )
+"""Endings of everyday words, which are no names."""
 
 
 class Name(Record, frozen=True, kw_only=True):
@@ -53,7 +54,7 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
     """
     held = _held(evidence)
     missing = (name for name in names(claim) if not _holds(name, held))
-    return tuple(name.text for name in missing if name.certain or not _EVERYDAY.search(name.text))
+    return tuple(name.text for name in missing if name.certain or not EVERYDAY.search(name.text))
 
 
 @lru_cache(maxsize=2048)

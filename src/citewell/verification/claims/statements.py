@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from citewell.questions.quantity import QuantityForm
-from citewell.verification.entities import names
+from citewell.verification.entities import EVERYDAY, names
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.words import (
     AUXILIARIES,
@@ -37,14 +37,8 @@ _PART = re.compile(
     r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
     re.IGNORECASE,
 )
-# Plurals that may precede another noun ("Interest rates outlook").
-_PLURALS = frozenset(
-    "accounts affairs assets awards bonds effects events experiences facts funds goods items laws markets means notes "
-    " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
-)
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
 _NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
-_EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
 # Heading numbers: "Step 1: ", "2.1. ", "IV. ".
 _LABEL = re.compile(
     r"^(?:(?:step|part|chapter|section|option|phase|item|note|appendix|example|question|table|figure)\s+"
@@ -110,14 +104,14 @@ def has_verb(text: str) -> bool:
         if form in AUXILIARIES and word != "May":
             return True
         article = after in _DETERMINERS
-        named = before[:1].isupper() and not _EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
+        named = before[:1].isupper() and not EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
         third = form in THIRD
         if is_doubtful(form):
             if article:
                 return True
             continue
         goes_on = after in _NOUNS_GO_ON or (third and not after)
-        if (third or form in PAST) and form not in _PLURALS and (article or (named and not goes_on)):
+        if (third or form in PAST) and (article or (named and not goes_on)):
             return True
         if form in PAST or re.fullmatch(r"[a-z]{3,}ed", form):
             if named or article:
@@ -125,7 +119,7 @@ def has_verb(text: str) -> bool:
         elif word.islower() and after[:1].isalpha() and before.lower() not in _SMALL and after not in _SMALL:
             plural = before.lower().endswith("s")
             ends = (third or re.fullmatch(r"[a-z]{3,}s", form)) and not _NOUN.search(form)
-            if (plural and form in PLAIN_BASES) or (ends and not plural and form not in _PLURALS):
+            if (plural and form in PLAIN_BASES) or (ends and not plural):
                 return True
     return False
 
