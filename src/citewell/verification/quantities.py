@@ -46,6 +46,14 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(_in_words(text, q) for q in _ranges(text, taken))
 
 
+def extract_values(text: str) -> list[Quantity]:
+    """The quantities of ``text`` other than dates, years and ordinals."""
+    return [quantity for quantity in extract_quantities(text) if quantity.form not in _DATED]
+
+
+_DATED = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL})
+
+
 def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
     """ "10 to 15 percent", "$3-5 million": each end takes what it omits from the other."""
     result = list(ordered)

@@ -29,7 +29,6 @@ from citewell.core.records import Entailment, Label, Maker, Proof, Record, Statu
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.parsing import yes_or_no
-from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
@@ -46,7 +45,7 @@ from citewell.verification.objections import (
     speaks_of,
     support_reason,
 )
-from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantities import extract_values
 from citewell.verification.standing import qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
@@ -321,7 +320,7 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
     """NUMERIC if the claim states a value and all its values are in cells of the one row meant, or all its
     numbers in the sentence nearest to its words; else ENTAILED."""
     claim, premise = question.claim, best.premise
-    values = _values(claim)
+    values = extract_values(claim)
     if not values:
         return Proof.ENTAILED
     if _at_place(question, premise):
@@ -334,21 +333,13 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
 
 def _at_place(question: ClaimEvidence, premise: EvidenceText) -> bool:
     """Whether the claim states a value and all its values are in cells of the one row meant."""
-    values = _values(question.claim)
+    values = extract_values(question.claim)
     placed = place_numbers(question.claim, premise.lines, premise.around(question.context))
     return (
         0 < len(values) == len(placed)
         and len({cell.label for cell in placed}) == 1
         and all(overlap(cell.label, question.claim) >= ENOUGH and not cell.misplaced for cell in placed)
     )
-
-
-def _values(claim: str) -> list[Quantity]:
-    return [
-        q
-        for q in extract_quantities(claim)
-        if q.form not in {QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL}
-    ]
 
 
 def _partly(reads: Sequence[_Read]) -> str:

@@ -12,8 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from citewell.core.records import Record
+from citewell.questions.quantity import QuantityForm
 from citewell.verification.claims.phrases import PieceKind, heads_references
-from citewell.verification.claims.statements import has_amount, has_number, has_sum, has_verb, makes_statement
+from citewell.verification.claims.statements import has_amount, has_verb, makes_statement
+from citewell.verification.quantities import extract_values
 
 
 class TextLine(Record, frozen=True, kw_only=True):
@@ -128,12 +130,13 @@ def _refers(line: str, cited: bool) -> bool:
 def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
     """Whether a table's first line is its head: a rule follows, or another row follows and no cell contains
     a number or a statement. A line with a sum of money is never a head."""
-    if any(has_sum(cell) for cell in cells):
+    numbers = [value for cell in cells for value in extract_values(cell)]
+    if any(value.form is QuantityForm.MONEY and value.value for value in numbers):
         return False
     if _RULE.fullmatch(below):
         return True
     row = below.lstrip().startswith("|") and not cited
-    return row and not any(has_number(cell) or has_verb(cell) for cell in cells)
+    return row and not numbers and not any(has_verb(cell) for cell in cells)
 
 
 def _wrapped(text: str, previous: TextLine, begin: int, paragraph: int) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from citewell.questions.quantity import QuantityForm
 from citewell.verification.entities import EVERYDAY, names
-from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantities import extract_values
 from citewell.verification.words import (
     AUXILIARIES,
     PAST,
@@ -20,7 +20,6 @@ from citewell.verification.words import (
     is_finite,
 )
 
-_DATED = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL})
 _MEASURED = frozenset({QuantityForm.MONEY, QuantityForm.PERCENT, QuantityForm.POINTS})
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _DETERMINERS = frozenset(
@@ -69,19 +68,9 @@ def has_amount(text: str) -> bool:
     risks")."""
     return len(text) > _LONGEST or any(
         found.form in _MEASURED or found.unit or found.scaled or abs(found.value) >= 1_000
-        for found in extract_quantities(text)
-        if found.form not in _DATED and found.value
+        for found in extract_values(text)
+        if found.value
     )
-
-
-def has_sum(text: str) -> bool:
-    """Whether the text contains an amount of money; "(in $000)" does not count."""
-    return any(found.form is QuantityForm.MONEY and found.value for found in extract_quantities(text))
-
-
-def has_number(text: str) -> bool:
-    """Whether the text contains a number other than dates, years and ordinals."""
-    return any(found.form not in _DATED for found in extract_quantities(text))
 
 
 def makes_statement(text: str) -> bool:
