@@ -156,15 +156,14 @@ class Verifier:
         for evidence in english if own else ():  # a "Yes." in a source answers another question
             whole = stands_whole(claim, evidence.text, evidence.sections)
             if whole and not another_subject(question, evidence):
-                return self._proven(Proof.VERBATIM, "the source says it in these words")
+                return proven(Proof.VERBATIM, "the source says it in these words", self._exact)
         if has_long_number(hypothesis(question)):
             return self._unchecked(f"a number longer than {MOST_DIGITS} digits is not compared")
         for evidence in english if own else ():
             if cell := proven_by_cells(claim, evidence):
                 head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
-                return self._proven(
-                    Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} has {cell.cell.strip()}"
-                )
+                reason = f"the row \u201c{cell.label}\u201d{head} has {cell.cell.strip()}"
+                return proven(Proof.NUMERIC, reason, self._exact)
         return None
 
     @staticmethod
@@ -285,19 +284,15 @@ class Verifier:
             entailment=answer.entailment, contradiction=answer.contradiction,
         )  # fmt: skip
 
-    def _proven(self, proof: Proof, reason: str) -> Verdict:
-        """Exact code found the statement itself, so the probability of support is 1."""
-        return Verdict(
-            status=Status.VERIFIED,
-            reason=reason,
-            maker=self._exact,
-            label=Label.ENTAILMENT,
-            proof=proof,
-            support=1.0,
-        )
-
     def _unchecked(self, reason: str) -> Verdict:
         return Verdict(status=Status.UNCHECKED, reason=reason, maker=self.maker)
+
+
+def proven(proof: Proof, reason: str, maker: Maker) -> Verdict:
+    """Exact code found the statement itself, so the probability of support is 1."""
+    return Verdict(
+        status=Status.VERIFIED, reason=reason, maker=maker, label=Label.ENTAILMENT, proof=proof, support=1.0
+    )
 
 
 def hypothesis(question: ClaimEvidence) -> str:

@@ -39,7 +39,7 @@ from citewell.verification.checking.citations import MAKER, Library, ResolvedCit
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
 from citewell.verification.verbatim import fold
-from citewell.verification.verifier import Verifier
+from citewell.verification.verifier import Verifier, proven
 from citewell.verification.words import overlap
 
 _QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb]|\"([^\"]+)\"")
@@ -59,12 +59,6 @@ class ClaimState(Record, frozen=True, kw_only=True):
         return next((cited for cited in self.cited if cited.broken), None)
 
 
-def _proven(proof: Proof, reason: str) -> Verdict:
-    return Verdict(
-        status=Status.VERIFIED, reason=reason, maker=MAKER, label=Label.ENTAILMENT, proof=proof, support=1.0
-    )
-
-
 def _refused(reason: str) -> Verdict:
     return Verdict(status=Status.UNSUPPORTED, reason=reason, maker=MAKER, label=Label.NEUTRAL, support=0.0)
 
@@ -78,7 +72,7 @@ def check_arithmetic(claim: DraftClaim, cited: Sequence[ResolvedCitation], quest
     if wrong is None:
         return None
     reason = f"recalculated from the cited cells: {claim.reasoning}"
-    return _refused(wrong) if wrong else _proven(Proof.COMPUTED, reason)
+    return _refused(wrong) if wrong else proven(Proof.COMPUTED, reason, MAKER)
 
 
 def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
@@ -228,7 +222,7 @@ class Judging:
             return _refused(other)
         heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
-        return _proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}")
+        return proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}", MAKER)
 
     def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
         """Why the row, or the column of the ``told`` cells, has another period or key than asked, or ""."""
