@@ -16,7 +16,7 @@ from citewell.core.records import Record, Row
 from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.verification.cells import place_numbers
-from citewell.verification.evidence import TableLine
+from citewell.verification.evidence import table_line
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.verbatim import find_verbatim
@@ -215,10 +215,7 @@ def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tup
     """Label and cell of the row for each number of the claim found in the right place."""
     if not rows:
         return ()
-    lines = [
-        TableLine(label=row.label, cells=tuple((text[c.start : c.end], c.head) for c in row.cells))
-        for row in rows
-    ]
+    lines = [table_line(row, text) for row in rows]
     placements = [p for p in place_numbers(claim, lines, context) if not p.misplaced]
     if not placements:
         return ()
