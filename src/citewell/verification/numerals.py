@@ -22,7 +22,6 @@ from citewell.questions.quantity import (
     ORDINALS,
     PERCENT,
     SCALES,
-    SHORT_UNITS,
     TENS,
     UNITS,
     WORD,
@@ -216,15 +215,10 @@ def _measure(text: str, end: int, currency: str, least: int = 1) -> Measure | No
         worth = _HUNDREDTH if name.lower() in CENTS else Decimal(1)
         return QuantityForm.MONEY, CURRENCIES[name.lower()], Decimal(1), worth, word.end()
     known = name if name in UNITS else name.lower()
-    if known not in UNITS or (known in SHORT_UNITS and not _symbol(text, end, name)):
+    if known not in UNITS:
         return None
     unit, factor = UNITS[known]
     return QuantityForm.NUMBER, unit, factor, factor, word.end()
-
-
-def _symbol(text: str, end: int, name: str) -> bool:
-    """Whether a short unit is meant: "5 m" and "5m" are metres, "5 s" is hardly ever seconds."""
-    return text[end] not in " \t\u00a0-" or name not in {"s", "l", "L", "W", "ms"}
 
 
 _ONE = "|".join(sorted(ONES, key=len, reverse=True))
@@ -237,9 +231,7 @@ _SPELLED = re.compile(
 )
 _ORDINAL = re.compile(rf"\b(?:(?P<ten>{_TEN})[ -])?(?P<word>{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 _BEYOND = 10**24  # "a trillion trillion": too large to be a spelled-out count
-_BESIDE = 32  # characters examined on each side of a number
-_NO_ONE = re.compile(r"(?:\b(?:no|any|every|some|each|this|that|the|which|another)[ -]|\S-)$", re.IGNORECASE)
-_ONE_OF = re.compile(r"^(?: of\b| another\b| such\b| or more\b|['\u2019]s\b|-)", re.IGNORECASE)
+_BESIDE = 32  # characters examined on each side of an ordinal
 _NOT_RANK = re.compile(r"(?:\bat )$", re.IGNORECASE)
 _NOT_RANK_AFTER = re.compile(r"^(?: of all\b| and foremost\b| time\b|-hand\b| hand\b| half\b)", re.IGNORECASE)
 
@@ -251,11 +243,7 @@ def spelled_numbers(text: str) -> Iterator[Quantity]:
         start, end = match.span()
         if not 0 < value < _BEYOND:
             continue
-        if words == "one" and (
-            _NO_ONE.search(text[max(0, start - _BESIDE) : start])
-            or _ONE_OF.match(text[end : end + _BESIDE])
-            or not _measure(text, end, "")
-        ):
+        if words == "one" and not _measure(text, end, ""):
             continue
         unit, form = "", QuantityForm.NUMBER
         step = factor = Decimal(1)
@@ -273,11 +261,11 @@ def spelled_numbers(text: str) -> Iterator[Quantity]:
 
 def ordinals(text: str) -> Iterator[Quantity]:
     for match in _ORDINAL.finditer(text):
+        value = Decimal(ORDINALS[match["word"].lower()] + TENS.get((match["ten"] or "").lower(), 0))
         before = text[max(0, match.start() - _BESIDE) : match.start()]
         behind = text[match.end() : match.end() + _BESIDE]
         if _NOT_RANK.search(before) or _NOT_RANK_AFTER.match(behind):
             continue
-        value = Decimal(ORDINALS[match["word"].lower()] + TENS.get((match["ten"] or "").lower(), 0))
         unit = "quarter" if re.match(r"[ -](?:fiscal )?quarter\b", behind, re.IGNORECASE) else ""
         yield unsigned_quantity(text, match.start(), match.end(), QuantityForm.ORDINAL, value, unit=unit)
 

@@ -25,9 +25,6 @@ _HEDGE = re.compile(
     r"(?: (?:the|a|an|of|just|only))?\s*$",
     re.IGNORECASE,
 )
-_HEDGE_BEHIND = re.compile(r"\s{0,9}(?:\+|plus\b|or (?:so|more|less|fewer|higher|lower|above|thereabouts)\b)")
-
-
 _RANGE = re.compile(r"^\s*(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|to|and|or)\s*$", re.IGNORECASE)
 
 
@@ -102,5 +99,4 @@ def _in_words(text: str, quantity: Quantity) -> Quantity:
     if quantity.form in {QuantityForm.DATE, QuantityForm.ORDINAL, QuantityForm.TIME}:
         return quantity
     before = text[max(0, quantity.start - 32) : quantity.start].rstrip("(")
-    hedged = bool(_HEDGE.search(before) or _HEDGE_BEHIND.match(text, quantity.end))
-    return msgspec.structs.replace(quantity, hedged=hedged)
+    return msgspec.structs.replace(quantity, hedged=bool(_HEDGE.search(before)))
