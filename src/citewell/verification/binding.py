@@ -10,7 +10,9 @@ most of its words and numbers, cut to the decisive words. Selects spans without 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from citewell.core.records import Record, Row
 from citewell.core.sentences import line_span, sentence_spans, trimmed
@@ -155,14 +157,9 @@ def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: i
 
 def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
     """Number of tokens in each word, including the punctuation after it."""
-    tokens = token_spans(text)
-    counts, at = [0] * len(words), 0
-    for start, _ in tokens:
-        while at + 1 < len(words) and words[at + 1][0] <= start:
-            at += 1
-        if words:
-            counts[at] += 1
-    return counts
+    starts = [start for start, _ in token_spans(text)]
+    borders = [0, *(bisect_left(starts, start) for start, _ in words[1:]), len(starts)]
+    return [end - start for start, end in pairwise(borders)] if words else []
 
 
 def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
