@@ -112,13 +112,10 @@ class Verifier:
             must_go_on()
             settled.append(self._settled(question))
         open_ones = [i for i, verdict in enumerate(settled) if verdict is None]
-        reads = self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
-        grouped: dict[int, list[_Read]] = {}
-        position = 0
-        for i in open_ones:
-            count = len(questions[i].evidence)
-            grouped[i] = reads[position : position + count]
-            position += count
+        reads = iter(
+            self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
+        )
+        grouped = {i: [next(reads) for _ in questions[i].evidence] for i in open_ones}
         composed = [(i, joined) for i in open_ones if (joined := self._joined(questions[i], grouped[i]))]
         for (i, _), read in zip(composed, self._read([(questions[i], j) for i, j in composed]), strict=True):
             grouped[i].append(read)
