@@ -33,7 +33,6 @@ from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
-from citewell.verification.numerals import MOST_DIGITS, has_long_number
 from citewell.verification.objections import (
     DENIED_CEILING,
     OBJECTIONS,
@@ -45,7 +44,7 @@ from citewell.verification.objections import (
     speaks_of,
     support_reason,
 )
-from citewell.verification.quantities import extract_values
+from citewell.verification.quantities import MOST_DIGITS, extract_values, has_long_number
 from citewell.verification.standing import qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
