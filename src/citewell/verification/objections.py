@@ -29,48 +29,6 @@ from citewell.verification.quantities import extract_quantities
 from citewell.verification.subjects import exchanged_names, find_other_subject, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
 
-SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
-ELSEWHERE = 0.5  # maximum fraction of that share in a sentence that contains the number
-_FEWEST = 2
-
-
-def in_another_sentence(claim: str, premise: str, context: str) -> str:
-    sentences = [premise[a:b] for a, b in sentence_spans(premise)]
-    asked = extract_quantities(claim)
-    if len(sentences) < 2 or not asked or len(sentence_spans(claim)) > 1:
-        return ""
-    wanted = frozenset(content_words(claim)) - frozenset(
-        word for quantity in asked for word in content_words(quantity.text)
-    )
-    if len(wanted) < _FEWEST:
-        return ""
-    share = [len(wanted & frozenset(content_words(text))) / len(wanted) for text in sentences]
-    nearest = max(range(len(sentences)), key=lambda i: (share[i], -i))
-    if share[nearest] < SPEAKS:
-        return ""
-    whole = check_numbers(claim, premise, context)
-    near = check_numbers(claim, sentences[nearest], context)
-    for there, here in zip(whole, near, strict=True):
-        if (
-            here.quantity.form is QuantityForm.ORDINAL
-            or not there.holds
-            or here.match is not Match.OTHER
-            or here.nearest is None
-        ):
-            continue
-        holding = [
-            share[i]
-            for i, text in enumerate(sentences)
-            if any(c.quantity == here.quantity and c.holds for c in check_numbers(claim, text, context))
-        ]
-        if holding and max(holding) <= ELSEWHERE * share[nearest]:
-            return (
-                f"where the source speaks of this, it has “{here.nearest.text}”; "
-                f"“{here.quantity.text}” is elsewhere in it"
-            )
-    return ""
-
-
 _AMOUNTS = frozenset({QuantityForm.NUMBER, QuantityForm.MONEY})
 _OF: dict[QuantityForm, frozenset[QuantityForm]] = {
     QuantityForm.NUMBER: _AMOUNTS,
@@ -230,9 +188,42 @@ def _overstated(question: ClaimEvidence, evidence: EvidenceText) -> str:
     return find_overstatement(question.claim, _prose_meant(evidence.text, question.claim))
 
 
+_SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
+_ELSEWHERE = 0.5  # maximum fraction of that share in a sentence that contains the number
+_FEWEST = 2
+
+
 def _elsewhere(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    prose = _prose_meant(evidence.text, question.claim)
-    return in_another_sentence(question.claim, prose, evidence.around(question.context))
+    """A number of another sentence than the one about what the claim states, which has another value."""
+    claim, premise = question.claim, _prose_meant(evidence.text, question.claim)
+    context = evidence.around(question.context)
+    sentences = [premise[a:b] for a, b in sentence_spans(premise)]
+    numbers = extract_quantities(claim)
+    if len(sentences) < 2 or not numbers or len(sentence_spans(claim)) > 1:
+        return ""
+    wanted = set(content_words(claim)).difference(*(content_words(number.text) for number in numbers))
+    if len(wanted) < _FEWEST:
+        return ""
+    share = [len(wanted & set(content_words(text))) / len(wanted) for text in sentences]
+    nearest = max(range(len(sentences)), key=lambda i: (share[i], -i))
+    if share[nearest] < _SPEAKS:
+        return ""
+    near = check_numbers(claim, sentences[nearest], context)
+    for there, here in zip(check_numbers(claim, premise, context), near, strict=True):
+        ordinal = here.quantity.form is QuantityForm.ORDINAL
+        if ordinal or not there.holds or here.match is not Match.OTHER or here.nearest is None:
+            continue
+        holding = [
+            share[i]
+            for i, text in enumerate(sentences)
+            if any(c.quantity == here.quantity and c.holds for c in check_numbers(claim, text, context))
+        ]
+        if holding and max(holding) <= _ELSEWHERE * share[nearest]:
+            return (
+                f"where the source speaks of this, it has “{here.nearest.text}”; "
+                f"“{here.quantity.text}” is elsewhere in it"
+            )
+    return ""
 
 
 def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
