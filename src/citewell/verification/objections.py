@@ -23,7 +23,7 @@ from citewell.questions.scales import context_scales
 from citewell.verification.cells import missing_scale, place_numbers
 from citewell.verification.entities import missing_names
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, source_kind, split_rows
-from citewell.verification.numbers import Match, NumberCheck, check_numbers
+from citewell.verification.numbers import Match, NumberCheck, check_numbers, missing_numbers
 from citewell.verification.overstating import find_overstatement
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.subjects import exchanged_names, find_other_subject, substituted_name
@@ -91,11 +91,7 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
 def support_reason(claim: str, premise: EvidenceText, context: str) -> str:
     """Reason for a supported claim: its source, and which of its numbers are not written there."""
     where = f" by {premise.source}" if premise.source else ""
-    loose = [
-        check.quantity.text
-        for check in check_numbers(claim, premise.text, premise.around(context))
-        if not check.holds
-    ]
+    loose = missing_numbers(claim, premise.text, premise.around(context))
     tail = f"; {_list(loose)} is not written there" if loose else ""
     return f"supported{where}{tail}"
 
@@ -122,11 +118,9 @@ def lacking(
     """
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
-    numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
-    if numbers:
+    if numbers := missing_numbers(claim, everything, around):
         return f"the source does not contain {_list(numbers)}"
-    missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
-    if missing:
+    if missing := missing_names(claim, f"{everything}\n{around}\n{asked}"):
         return f"the source does not name {_list(missing)}"
     return find_overstatement(claim, nearest.text)
 
