@@ -59,10 +59,6 @@ def is_derivable(claimed: Quantity, premise: str) -> bool:
     return any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2))
 
 
-def _lines(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_spans(text)] or [text]
-
-
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
     """Whether another number takes the place of the claim's, in a line that shares many of its words."""
     if (
@@ -71,21 +67,14 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
         or is_derivable(check.quantity, premise)
     ):
         return False
-    around = set(content_words(context))
-    wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around
-    if not wanted:
-        return True
+    wanted = set(content_words(claim)).difference(content_words(check.quantity.text), content_words(context))
     like = check.nearest.form
-    lines = _lines(premise)
-    share = max(
-        (
-            len(wanted & set(content_words(line))) / len(wanted)
-            for line in lines
-            if any(quantity.form is like for quantity in extract_quantities(line))
-        ),
-        default=0.0,
+    lines = [premise[start:end] for start, end in sentence_spans(premise)] or [premise]
+    return not wanted or any(
+        len(wanted & set(content_words(line))) >= SAME * len(wanted)
+        for line in lines
+        if any(quantity.form is like for quantity in extract_quantities(line))
     )
-    return share >= SAME
 
 
 def support_reason(claim: str, premise: EvidenceText, context: str) -> str:
