@@ -54,7 +54,6 @@ class ParsedAnswer(Record, frozen=True, kw_only=True):
     text: str
     pieces: tuple[AnswerPiece, ...]
     claims: tuple[ParsedClaim, ...]
-    labels: tuple[str, ...]
     cited: tuple[str, ...]
     abstains: bool
 
@@ -124,9 +123,8 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
         )  # fmt: skip
         taken.append(AnswerPiece(start=start, end=end, kind=PieceKind.CLAIM))
         behind = _with_antecedent(plain, behind)
-    every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return ParsedAnswer(
-        raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
+        raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims),
         cited=tuple(
             label
             for marker, owner in zip(marked.markers, owners, strict=True)
