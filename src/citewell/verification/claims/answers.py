@@ -97,12 +97,12 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
             behind, paragraph = "", stretch.line.paragraph
         if not stretch.line.item:
             lead, lead_labels = "", ()
+        told = ""
         if stretch.kind is PieceKind.LEAD_IN:
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
             lead = "" if len(lead) > _MOST_LEAD or piece_kind(lead) or piece_kind(lead + ":") else lead
             lead_labels = tuple(label for marker in markers for label in marker.labels)
-        leads = stretch.kind is PieceKind.LEAD_IN
-        told = lead_statement(lead) if leads and not _carried(marked, stretches, index + 1) else ""
+            told = "" if _carried(marked, stretches, index + 1) else lead_statement(lead)
         if stretch.kind is not PieceKind.CLAIM and not told:
             start, end = marked.raw_span(stretch.start, stretch.end)
             taken.append(AnswerPiece(start=start, end=end, kind=stretch.kind))
@@ -192,14 +192,10 @@ def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
     with_trailing: set[int] = set()
     leading = _leading(marked)
     starts = [stretch.start for stretch in stretches]
-    # For each index into the stretches, the last stretch before it that is not white space.
-    nearest = [-1]
-    for i, stretch in enumerate(stretches):
-        nearest.append(nearest[-1] if stretch.kind is PieceKind.SPACE else i)
     line = _RawLine(marked.raw, 0)
     for marker in marked.markers:
         at = bisect_left(starts, marker.at)
-        owner, following = nearest[at], at if at < len(starts) else -1
+        owner, following = at - 1, at if at < len(starts) else -1
         if marker.start >= line.end:
             line = _RawLine(marked.raw, marker.start)
         opens_line = marker.start <= line.opens and marker.end <= line.last_letter
