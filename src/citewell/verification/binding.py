@@ -40,7 +40,10 @@ class _Candidate(Record, frozen=True, kw_only=True):
     end: int
     held: frozenset[str]
     numbers: frozenset[int]
-    weight: float
+
+    @property
+    def weight(self) -> int:
+        return len(self.held) + 2 * len(self.numbers)
 
 
 def bind(
@@ -170,11 +173,7 @@ def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
         held = wanted & frozenset(content_words(sentence))
         numbers = frozenset(c.quantity.start for c in check_numbers(claim, sentence, context) if c.holds)
         if held or numbers:
-            found.append(
-                _Candidate(
-                    start=start, end=end, held=held, numbers=numbers, weight=len(held) + 2.0 * len(numbers)
-                )
-            )
+            found.append(_Candidate(start=start, end=end, held=held, numbers=numbers))
     return sorted(found, key=lambda c: (-c.weight, c.start))
 
 
@@ -182,10 +181,8 @@ def _best(candidates: Sequence[_Candidate], region: str, score: Scorer | None) -
     near = [c for c in candidates[:_CANDIDATES] if c.weight >= 0.5 * candidates[0].weight]
     if score is None or len(near) == 1:
         return candidates[0]
-    probabilities = score([region[c.start : c.end] for c in near])
-    return max(
-        zip(near, probabilities, strict=True), key=lambda pair: (pair[1], pair[0].weight, -pair[0].start)
-    )[0]
+    support = dict(zip(near, score([region[c.start : c.end] for c in near]), strict=True))
+    return max(near, key=lambda c: (support[c], c.weight, -c.start))
 
 
 def _needed(chosen: list[_Candidate], region: str, score: Scorer | None) -> list[_Candidate]:
