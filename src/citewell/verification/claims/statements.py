@@ -99,8 +99,7 @@ def has_verb(text: str) -> bool:
             if article:
                 return True
             continue
-        goes_on = after in _NOUNS_GO_ON or (third and not after)
-        if (third or form in PAST) and (article or (named and not goes_on)):
+        if third and (article or (named and after and after not in _NOUNS_GO_ON)):
             return True
         if form in PAST or re.fullmatch(r"[a-z]{3,}ed", form):
             if named or article:
