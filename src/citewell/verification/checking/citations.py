@@ -204,8 +204,8 @@ class Library:
             named,
         )
 
-    def same_row(self, cited: Sequence[ResolvedCitation]) -> Row | None:
-        """The table row that contains every span of ``cited``, or None; its label may be above it."""
+    def same_row(self, cited: Sequence[ResolvedCitation]) -> tuple[Passage, Row] | None:
+        """The table row that contains every span of ``cited``, with its passage; its label may be above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
             c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
@@ -216,7 +216,7 @@ class Library:
             above = {label_span(passage, row)} if row.label_start >= 0 else set()
             own = [span for span in spans if span not in above]
             if own and all(row.start <= start and end <= row.end for start, end in own):
-                return row
+                return passage, row
         return None
 
     def citations(

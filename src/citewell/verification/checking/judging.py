@@ -208,8 +208,9 @@ class Judging:
         if verdict := check_arithmetic(state.drafted, state.cited, self.question):
             return verdict
         quotes = [cited for cited in state.cited if cited.quote.text and cited.spans]
-        if not quotes or len(quotes) != len(state.cited) or not (row := self.library.same_row(quotes)):
+        if not quotes or len(quotes) != len(state.cited) or not (held := self.library.same_row(quotes)):
             return None
+        passage, row = held
         forms = row_forms(row, [(cited.spans[0][0], cited.quote.text) for cited in quotes])
         if fold(state.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
@@ -218,44 +219,39 @@ class Judging:
             for cell in row.cells
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
-        if other := self._of_another(told, row, quotes[0].passage):
+        if other := self._of_another(told, row, passage):
             return _refused(other)
         heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
         return proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}", MAKER)
 
-    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
-        """Why the row, or the column of the ``told`` cells, has another period or key than asked, or ""."""
-        key = differing_cell(self.question, passage, row) if passage else ""
-        if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
-            return f"the row is for \u201c{key}\u201d, but the question asks for another"
-        return self._of_another_period(told, row.cells, passage)
+    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage) -> str:
+        """Why the row has another key, or a number of the ``told`` cells another period, than asked, or "".
 
-    def _of_another_period(
-        self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None
-    ) -> str:
-        """A message if a number in ``cells`` is under a period not asked for while a cell in ``beside`` is
-        under one the question names, else "". A year in no head may be part of a name ("the 2025 Notes").
-        Asking for a change, an average or a ratio asks for the year before as well."""
+        A period counts only if a cell of the row is under one the question names: a year in no head may be
+        part of a name ("the 2025 Notes"). Asking for a change, an average or a ratio asks for the year
+        before as well."""
+        values = [text_of(passage, cell.start, cell.end).strip() for cell in told]
+        key = differing_cell(self.question, passage, row)
+        if key and key not in values:
+            return f"the row is for \u201c{key}\u201d, but the question asks for another"
         wanted = read_question(self.question)
-        if passage is None or not wanted.periods or _OPEN.search(self.question):
+        if not wanted.periods or _OPEN.search(self.question):
             return ""
         asked = years_meant(self.question, wanted.periods)
         if wanted.changes or wanted.average or wanted.formulae:
             asked += [year_before(period) for period in asked]
         known = calendar(passage.chunk)
-        if not any(head_fit(cell.head, period, known) > 0 for cell in beside for period in asked):
+
+        def fits(cell: Cell) -> bool:
+            return any(head_fit(cell.head, period, known) > 0 for period in asked)
+
+        if not any(map(fits, row.cells)):
             return ""
-        for cell in cells:
-            if (
-                is_value(value := text_of(passage, cell.start, cell.end))
-                and len(found := periods_in(cell.head)) == 1
-                and not any(head_fit(cell.head, period, known) > 0 for period in asked)
-            ):
-                return (
-                    f"{value.strip()} is for {found[0].name}, but the question asks for"
-                    f" {wanted.periods[0].name}"
-                )
+        for cell, value in zip(told, values, strict=True):
+            found = periods_in(cell.head)
+            if is_value(value) and len(found) == 1 and not fits(cell):
+                return f"{value} is for {found[0].name}, but the question asks for {wanted.periods[0].name}"
         return ""
 
     def evidence_for(self, state: ClaimState, passages: Sequence[Passage]) -> ClaimEvidence:
