@@ -159,19 +159,16 @@ def shown(
     text: str, drafted: Sequence[DraftClaim], claims: Sequence[Claim], policy: str
 ) -> tuple[str, tuple[bool, ...]]:
     """(the text to show, which claims are in it). ``drafted`` has each claim's offsets in ``text``."""
-    failed = [claim.verdict.status is not Status.VERIFIED for claim in claims]
-    plain = [_plain(claim) for claim in claims]
-    if policy == "withhold" and any(
-        bad and not inference for bad, inference in zip(failed, plain, strict=True)
-    ):
+    refused = [c.verdict.status is not Status.VERIFIED and not _plain(c) for c in claims]
+    if policy == "withhold" and any(refused):
         return "", tuple(False for _ in claims)
     visible = [True] * len(claims)
-    for index in range(len(claims) - 1, -1, -1):
+    for index in reversed(range(len(claims))):
         claim, place = claims[index], drafted[index]
-        if not failed[index]:
+        if claim.verdict.status is Status.VERIFIED:
             continue
-        mark = _inference(claim) if plain[index] else MARKS[claim.verdict.status]
-        if policy == "drop" and not plain[index] and claim.verdict.status is not Status.UNCHECKED:
+        mark = MARKS[claim.verdict.status] if refused[index] else _inference(claim)
+        if policy == "drop" and refused[index] and claim.verdict.status is not Status.UNCHECKED:
             text = _without(text, place.start, place.end)
             visible[index] = False
         elif not text[place.end :].lstrip(" .").startswith(mark):

@@ -205,7 +205,7 @@ class Library:
         )
 
     def same_row(self, cited: Sequence[ResolvedCitation]) -> tuple[Passage, Row] | None:
-        """The table row that contains every span of ``cited``, with its passage; its label may be above it."""
+        """The table row that contains every span of ``cited``, and its passage; its label may be above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
             c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
