@@ -187,7 +187,6 @@ HEADINGS = [
     "Revenue",
     "Risk factors",
     "Net sales by region",
-    "Human rights violations",
     "## Revenue",
     "## 2.1 Methods",
     "# Risk factors 2023",

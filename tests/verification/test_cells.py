@@ -158,6 +158,8 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("Its sales were $5,120 million in 2021.", SALES),
         ("Sales were $5,120 million from 2021.", SALES),
         ("Sales were to come to $5,120 million in 2021.", SALES),
+        # another cell has the same place
+        ("Sales were $5,120 million in 2021.", "($ in millions)\t2021\nSales\t5,120\nSales\t3,000"),
         # a cell that says more
         ("Sales were $5,120 in 2021.", "\t2021\nSales\t5,120 (estimated)"),
         ("Sales were $5,120 in 2021.", "\t2021\nSales\t~5,120"),

@@ -51,7 +51,6 @@ HELD = [
     ("decreased 5%", "change\t(5)%", ""),
     ("declined 5%", "growth was -5%", ""),
     ("a net loss of $5 million", "a net loss of $(5) million", ""),
-    ("235,000 times", "more than 235, 000 times", ""),
     ("$10,000", "$ 10,000", ""),
     ("EUR 5 million", "€5m", ""),
     ("8.4 percent", "8.4 pct", ""),

@@ -15,13 +15,8 @@ MORE = [
     ("The pump ran in the tests.", "The pump never failed in the tests.", "“never”"),
     ("Fasting may lower blood sugar.", "Fasting lowers blood sugar.", "“may”"),
     ("The council may approve the bridge in May.", "The council approved the bridge in May.", "“may”"),
-    ("May contain nuts.", "The bar contains nuts.", "“may”"),
-    ("The firm may drop the plan in June.", "The firm dropped the plan in June.", "“may”"),
     ("Members may bring one guest.", "Members are required to bring one guest.", "“may”"),
     ("The regulator may allow the merger.", "The regulator allowed the merger.", "“may”"),
-    ("The regulator may approve the deal.", "The regulator approved the deal, which is allowed.", "“may”"),
-    ("The filter may not stop bacteria.", "The filter cannot stop bacteria.", "“may”"),
-    ("Members may bring guests only on Sundays.", "Members must bring guests on Sundays.", "“may”"),
     ("The group intends to lease two ships.", "The group leases two ships.", "“intend"),
     (
         "Lake Vik is among the deepest of the region.",
@@ -29,11 +24,6 @@ MORE = [
         "“the deepest”",
     ),
     ("It is one of the oldest mills in Sweden.", "It is the oldest mill in Sweden.", "“the oldest”"),
-    ("The compound shrank tumours in mice.", "The compound shrank tumours in patients.", "mice"),
-    ("If the valve sticks, the pump stops.", "The pump stops.", "“the valve sticks”"),
-    ("Refunds are given, unless the seal is broken.", "Refunds are given.", "“the seal is broken”"),
-    ("The plant closes only if sales fall.", "The plant closes.", "“sales fall”"),
-    ("A guest stays free provided that a member pays.", "A guest stays free.", "a member pays"),
 ]
 NO_MORE = [
     ("Every user likes it.", "All users like it."),
@@ -50,14 +40,8 @@ NO_MORE = [
     ("Customers may not resell tickets.", "Reselling tickets is prohibited for customers."),
     ("Tenants may sublet only with consent.", "Tenants need consent to sublet."),
     ("It is one of the oldest mills and the oldest mill in Lund.", "It is the oldest mill in Lund."),
+    ("Lund, by the sea, has one of the oldest mills.", "Lund has one of the oldest mills."),
     ("Two of the five pumps broke down.", "Two pumps broke down."),
-    ("In mice and in patients it shrank tumours.", "It shrank tumours in patients."),
-    ("The pump stops if the valve sticks.", "The pump stops when the valve is stuck."),
-    ("If the valve sticks, the pump stops. The valve sticks.", "The pump stops."),
-    ("The play is charming, if a little long.", "The play is charming."),
-    ("The mill, built in 1880, is open, and guests may ask if it is lit.", "The mill is open."),
-    ("Even if it rains, the market opens at eight.", "The market opens at eight."),
-    ("A pass is required at the mill.", "The mill always requires a pass."),
     ("", "All users like it."),
 ]
 

@@ -81,7 +81,6 @@ UNITS: dict[str, tuple[str, Decimal]] = {
 }
 
 # A symbol of one or two letters, or with capitals, is a unit only right after a number in digits.
-SHORT_UNITS = frozenset(word for word in UNITS if len(word) <= 2 or not word.islower())
 
 ONES = {
     word: value

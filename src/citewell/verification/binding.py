@@ -10,13 +10,15 @@ most of its words and numbers, cut to the decisive words. Selects spans without 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from citewell.core.records import Record, Row
 from citewell.core.sentences import line_span, sentence_spans, trimmed
 from citewell.core.tokens import token_spans
 from citewell.verification.cells import place_numbers
-from citewell.verification.evidence import TableLine
+from citewell.verification.evidence import table_line
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.verbatim import find_verbatim
@@ -38,7 +40,10 @@ class _Candidate(Record, frozen=True, kw_only=True):
     end: int
     held: frozenset[str]
     numbers: frozenset[int]
-    weight: float
+
+    @property
+    def weight(self) -> int:
+        return len(self.held) + 2 * len(self.numbers)
 
 
 def bind(
@@ -155,14 +160,9 @@ def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: i
 
 def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
     """Number of tokens in each word, including the punctuation after it."""
-    tokens = token_spans(text)
-    counts, at = [0] * len(words), 0
-    for start, _ in tokens:
-        while at + 1 < len(words) and words[at + 1][0] <= start:
-            at += 1
-        if words:
-            counts[at] += 1
-    return counts
+    starts = [start for start, _ in token_spans(text)]
+    borders = [0, *(bisect_left(starts, start) for start, _ in words[1:]), len(starts)]
+    return [end - start for start, end in pairwise(borders)] if words else []
 
 
 def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
@@ -173,11 +173,7 @@ def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
         held = wanted & frozenset(content_words(sentence))
         numbers = frozenset(c.quantity.start for c in check_numbers(claim, sentence, context) if c.holds)
         if held or numbers:
-            found.append(
-                _Candidate(
-                    start=start, end=end, held=held, numbers=numbers, weight=len(held) + 2.0 * len(numbers)
-                )
-            )
+            found.append(_Candidate(start=start, end=end, held=held, numbers=numbers))
     return sorted(found, key=lambda c: (-c.weight, c.start))
 
 
@@ -185,10 +181,8 @@ def _best(candidates: Sequence[_Candidate], region: str, score: Scorer | None) -
     near = [c for c in candidates[:_CANDIDATES] if c.weight >= 0.5 * candidates[0].weight]
     if score is None or len(near) == 1:
         return candidates[0]
-    probabilities = score([region[c.start : c.end] for c in near])
-    return max(
-        zip(near, probabilities, strict=True), key=lambda pair: (pair[1], pair[0].weight, -pair[0].start)
-    )[0]
+    support = dict(zip(near, score([region[c.start : c.end] for c in near]), strict=True))
+    return max(near, key=lambda c: (support[c], c.weight, -c.start))
 
 
 def _needed(chosen: list[_Candidate], region: str, score: Scorer | None) -> list[_Candidate]:
@@ -215,10 +209,7 @@ def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tup
     """Label and cell of the row for each number of the claim found in the right place."""
     if not rows:
         return ()
-    lines = [
-        TableLine(label=row.label, cells=tuple((text[c.start : c.end], c.head) for c in row.cells))
-        for row in rows
-    ]
+    lines = [table_line(row, text) for row in rows]
     placements = [p for p in place_numbers(claim, lines, context) if not p.misplaced]
     if not placements:
         return ()

@@ -175,12 +175,6 @@ def _alone(line: TableLine, head: str, cell: str, lines: Sequence[TableLine]) ->
     )
 
 
-def _own_words(line: TableLine, head: str) -> set[str]:
-    return set(
-        distinguishing_words(" \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head)))
-    )
-
-
 def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
     """The claim contains every word of the headings over the row and its table ("Budget"), and no other
     words except those of its row and column."""
@@ -190,7 +184,8 @@ def _says_as_much(bare: str, line: TableLine, head: str, evidence: EvidenceText)
         context = context.replace(told, " ") if told else context
     over = {word for name in (line.group, line.title, context) for word in _place_words(name)}
     said = set(distinguishing_words(_LINKING.sub(" ", bare)))
-    return over <= said <= over | _own_words(line, head)
+    own = " \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head))
+    return over <= said <= over.union(distinguishing_words(own))
 
 
 def _placement(
@@ -202,7 +197,8 @@ def _placement(
 ) -> Placement:
     def fit(holder: tuple[TableLine, str, str]) -> tuple[bool, float]:
         line, _, head = holder
-        return _year_fits(years, head), overlap(line.label, claim)
+        heads = _years(head)
+        return not years or not heads or bool(years & heads), overlap(line.label, claim)
 
     line, cell, head = max(holders, key=fit)
     year_fits, label_fit = fit((line, cell, head))
@@ -269,8 +265,3 @@ def _years(text: str) -> frozenset[int]:
         elif quantity.form is QuantityForm.YEAR:
             found.add(int(quantity.value))
     return frozenset(found)
-
-
-def _year_fits(years: frozenset[int], head: str) -> bool:
-    heads = _years(head)
-    return not years or not heads or bool(years & heads)

@@ -30,10 +30,12 @@ from citewell.verification.lexicon import (
 _WORD = re.compile(r"[^\W_]++(?:[.'\u2019&/-][^\W_]++)*+", re.UNICODE)
 
 
-_EVERYDAY = re.compile(
+_NO_NAMES = DAYS | COMMON_CAPITALS | frozenset(MONTHS)
+EVERYDAY = re.compile(
     r"(?:ing|ed|ly|tions?|ments?|ness|[aeo]rs|ists?|it(?:y|ies)|[ae]nces?|[ai]ble|ive|ful|less|ous|ies|sm|[^aeius']s|[^aeo]es|(?:\w\w|\bf)ees|hip|children|staff)$",
     re.IGNORECASE,
 )
+"""Endings of everyday words, which are no names."""
 
 
 class Name(Record, frozen=True, kw_only=True):
@@ -52,7 +54,7 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
     """
     held = _held(evidence)
     missing = (name for name in names(claim) if not _holds(name, held))
-    return tuple(name.text for name in missing if name.certain or not _EVERYDAY.search(name.text))
+    return tuple(name.text for name in missing if name.certain or not EVERYDAY.search(name.text))
 
 
 @lru_cache(maxsize=2048)
@@ -62,7 +64,6 @@ def names(text: str) -> tuple[Name, ...]:
     if len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.6 * len(letters):
         return ()
     starts = {start for start, _ in sentence_spans(text)}
-    tokens = list(_WORD.finditer(text))
     found: list[Name] = []
     run: list[re.Match[str]] = []
 
@@ -73,12 +74,12 @@ def names(text: str) -> tuple[Name, ...]:
             found.extend(_name(text, run, starts))
         run.clear()
 
-    for token in tokens:
+    for token in _WORD.finditer(text):
         word = token.group()
         gap = text[run[-1].end() : token.start()] if run else ""
         if run and not re.fullmatch(r"\.?\s|\s?&\s|\s", gap):
             close()
-        if _is_name_word(word) or (run and word.lower() in JOINERS and _next_is_name(text, token, tokens)):
+        if _is_name_word(word) or (run and word.lower() in JOINERS and _next_is_name(text, token)):
             run.append(token)
         else:
             close()
@@ -103,12 +104,7 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
         return []
     if len(tokens) == 1:
         word = tokens[0].group().lower()
-        if (
-            word in MONTHS
-            or word in DAYS
-            or word in COMMON_CAPITALS
-            or (word in PLAIN and not tokens[0].group().isupper())
-        ):
+        if word in _NO_NAMES or (word in PLAIN and not tokens[0].group().isupper()):
             return []
     start, end = tokens[0].start(), tokens[-1].end()
     return [Name(text=text[start:end], start=start, end=end, certain=certain)]
@@ -133,7 +129,7 @@ def _is_name_word(word: str) -> bool:
     )
 
 
-def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) -> bool:
+def _next_is_name(text: str, token: re.Match[str]) -> bool:
     """Whether a joining word belongs to the name because a capital follows: "Bank of America"."""
     if token.group().lower() in {"and", "on", "in"}:
         return False

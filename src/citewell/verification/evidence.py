@@ -118,13 +118,12 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
     """A passage's content with its context; rows with their heads as read by the document reader."""
     chunk = passage.chunk
     text = blank_struck_out(chunk.content)
-    text = text if chunk.rows else _tabbed(text)
-    if not chunk.rows:
-        lines = lines_of(text)
-    elif document_text is not None:
-        lines = tuple(_line(row, document_text, 0) for row in chunk.rows)
+    if chunk.rows:
+        read, offset = (chunk.content, chunk.start_offset) if document_text is None else (document_text, 0)
+        lines = tuple(table_line(row, read, offset) for row in chunk.rows)
     else:
-        lines = tuple(_line(row, chunk.content, chunk.start_offset) for row in chunk.rows)
+        text = _tabbed(text)
+        lines = lines_of(text)
     return EvidenceText(
         text=text,
         context=chunk.context,
@@ -255,8 +254,8 @@ def _title(bare: list[str]) -> str:
     return "\n".join(line for line in bare[-_TITLE_LINES:] if len(line) <= _TITLE_LIMIT)
 
 
-def _line(row: Row, text: str, offset: int) -> TableLine:
-    """``offset`` is the start of ``text`` in the document."""
+def table_line(row: Row, text: str, offset: int = 0) -> TableLine:
+    """A reader's row as text; ``offset`` is the start of ``text`` in the document."""
     return TableLine(
         label=row.label,
         cells=tuple((text[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),

@@ -66,9 +66,6 @@ WIDE = (
 )
 """In a source: words that may be as universal."""
 
-REQUIRED = frozenset("require requires required mandatory".split())
-"""In a source: words that imply "always" without a time being stated."""
-
 UNKNOWN = frozenset("may might possibly potentially".split())
 """Hedges for the unknown; "could", "probably" and "perhaps" are often dropped with no change of meaning."""
 

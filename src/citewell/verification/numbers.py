@@ -71,7 +71,6 @@ _COMPATIBLE: dict[QuantityForm, frozenset[QuantityForm]] = {
 
 _SMALL = 20
 _WORD = re.compile(r"[^\W\d_]+")
-_TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
 _PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 
 
@@ -86,20 +85,17 @@ def missing_numbers(claim: str, evidence: str, context: str = "") -> tuple[str, 
 @lru_cache(maxsize=4096)
 def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberCheck, ...]:
     """One check for each quantity of ``claim``, in order."""
-    found = [(quantity, evidence) for quantity in extract_quantities(evidence)]
-    joined = _TORN.sub(r"\1\2\3", evidence)
-    if joined != evidence:  # tokenised text splits "235,000" into "235, 000"
-        found += [(quantity, joined) for quantity in extract_quantities(joined)]
+    found = extract_quantities(evidence)
     scales = context_scales(f"{context}\n{evidence}")
     own = context_scales(claim) | ({Decimal(1)} if not context else context_scales(context))
     percents = bool(_PERCENT_CONTEXT.search(context) or re.search(r"\(%\)|\bin percent", evidence))
 
     def check(claimed: Quantity) -> NumberCheck:
         best = NumberCheck(quantity=claimed, match=Match.ABSENT)
-        for candidate, text in found:
+        for candidate in found:
             must_go_on()
             match = _compare(claimed, candidate, scales, own, percents)
-            if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
+            if match is Match.OTHER and not _comparable(claimed, candidate, claim, evidence):
                 match = Match.ABSENT
             if _ORDER.index(match) < _ORDER.index(best.match):
                 best = NumberCheck(quantity=claimed, match=match, nearest=candidate)

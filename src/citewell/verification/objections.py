@@ -23,53 +23,11 @@ from citewell.questions.scales import context_scales
 from citewell.verification.cells import missing_scale, place_numbers
 from citewell.verification.entities import missing_names
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, source_kind, split_rows
-from citewell.verification.numbers import Match, NumberCheck, check_numbers
+from citewell.verification.numbers import Match, NumberCheck, check_numbers, missing_numbers
 from citewell.verification.overstating import find_overstatement
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.subjects import exchanged_names, find_other_subject, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
-
-SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
-ELSEWHERE = 0.5  # maximum fraction of that share in a sentence that contains the number
-_FEWEST = 2
-
-
-def in_another_sentence(claim: str, premise: str, context: str) -> str:
-    sentences = [premise[a:b] for a, b in sentence_spans(premise)]
-    asked = extract_quantities(claim)
-    if len(sentences) < 2 or not asked or len(sentence_spans(claim)) > 1:
-        return ""
-    wanted = frozenset(content_words(claim)) - frozenset(
-        word for quantity in asked for word in content_words(quantity.text)
-    )
-    if len(wanted) < _FEWEST:
-        return ""
-    share = [len(wanted & frozenset(content_words(text))) / len(wanted) for text in sentences]
-    nearest = max(range(len(sentences)), key=lambda i: (share[i], -i))
-    if share[nearest] < SPEAKS:
-        return ""
-    whole = check_numbers(claim, premise, context)
-    near = check_numbers(claim, sentences[nearest], context)
-    for there, here in zip(whole, near, strict=True):
-        if (
-            here.quantity.form is QuantityForm.ORDINAL
-            or not there.holds
-            or here.match is not Match.OTHER
-            or here.nearest is None
-        ):
-            continue
-        holding = [
-            share[i]
-            for i, text in enumerate(sentences)
-            if any(c.quantity == here.quantity and c.holds for c in check_numbers(claim, text, context))
-        ]
-        if holding and max(holding) <= ELSEWHERE * share[nearest]:
-            return (
-                f"where the source speaks of this, it has “{here.nearest.text}”; "
-                f"“{here.quantity.text}” is elsewhere in it"
-            )
-    return ""
-
 
 _AMOUNTS = frozenset({QuantityForm.NUMBER, QuantityForm.MONEY})
 _OF: dict[QuantityForm, frozenset[QuantityForm]] = {
@@ -78,7 +36,6 @@ _OF: dict[QuantityForm, frozenset[QuantityForm]] = {
     QuantityForm.POINTS: frozenset({QuantityForm.POINTS, QuantityForm.PERCENT}),
 }
 """Forms whose values may be added or subtracted to give this form; by default only the form itself."""
-_FEW = 4  # maximum values in a line for computing shares: among more, some share always fits
 SAME = 0.5  # minimum share of the claim's other content words in the line of the denying number
 _MOST = 40  # maximum values of a premise tried in pairs
 
@@ -93,28 +50,13 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
 
 
 def is_derivable(claimed: Quantity, premise: str) -> bool:
-    """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares, or
-    the share or change of two in a line with few others; the premise then does not deny it."""
+    """Whether ``claimed`` is the sum or difference of two values in the premise, in a scale it declares; the
+    premise then does not deny it."""
     forms = _OF.get(claimed.form, frozenset({claimed.form}))
     values = [q.value for q in extract_quantities(premise) if q.form in forms][:_MOST]
     scales = context_scales(premise) if claimed.form in _AMOUNTS else (Decimal(1),)
     sizes = {abs(claimed.value) / scale for scale in scales}
-    if any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2)):
-        return True
-    return claimed.form is QuantityForm.PERCENT and any(_share_in(claimed, line) for line in _lines(premise))
-
-
-def _share_in(claimed: Quantity, line: str) -> bool:
-    values = [q.value for q in extract_quantities(line) if q.form in _AMOUNTS and q.value > 0]
-    return len(values) <= _FEW and any(
-        abs(share - abs(claimed.value)) <= claimed.step / 2
-        for a, b in itertools.permutations(values, 2)
-        for share in (100 * a / b, 100 * abs(a - b) / b)
-    )
-
-
-def _lines(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_spans(text)] or [text]
+    return any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2))
 
 
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
@@ -125,31 +67,20 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
         or is_derivable(check.quantity, premise)
     ):
         return False
-    around = set(content_words(context))
-    wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around
-    if not wanted:
-        return True
+    wanted = set(content_words(claim)).difference(content_words(check.quantity.text), content_words(context))
     like = check.nearest.form
-    lines = _lines(premise)
-    share = max(
-        (
-            len(wanted & set(content_words(line))) / len(wanted)
-            for line in lines
-            if any(quantity.form is like for quantity in extract_quantities(line))
-        ),
-        default=0.0,
+    lines = [premise[start:end] for start, end in sentence_spans(premise)] or [premise]
+    return not wanted or any(
+        len(wanted & set(content_words(line))) >= SAME * len(wanted)
+        for line in lines
+        if any(quantity.form is like for quantity in extract_quantities(line))
     )
-    return share >= SAME
 
 
 def support_reason(claim: str, premise: EvidenceText, context: str) -> str:
     """Reason for a supported claim: its source, and which of its numbers are not written there."""
     where = f" by {premise.source}" if premise.source else ""
-    loose = [
-        check.quantity.text
-        for check in check_numbers(claim, premise.text, premise.around(context))
-        if not check.holds
-    ]
+    loose = missing_numbers(claim, premise.text, premise.around(context))
     tail = f"; {_list(loose)} is not written there" if loose else ""
     return f"supported{where}{tail}"
 
@@ -176,11 +107,9 @@ def lacking(
     """
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
-    numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
-    if numbers:
+    if numbers := missing_numbers(claim, everything, around):
         return f"the source does not contain {_list(numbers)}"
-    missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
-    if missing:
+    if missing := missing_names(claim, f"{everything}\n{around}\n{asked}"):
         return f"the source does not name {_list(missing)}"
     return find_overstatement(claim, nearest.text)
 
@@ -242,9 +171,42 @@ def _overstated(question: ClaimEvidence, evidence: EvidenceText) -> str:
     return find_overstatement(question.claim, _prose_meant(evidence.text, question.claim))
 
 
+_SPEAKS = 0.6  # minimum share of the claim's other content words in the sentence about it
+_ELSEWHERE = 0.5  # maximum fraction of that share in a sentence that contains the number
+_FEWEST = 2
+
+
 def _elsewhere(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    prose = _prose_meant(evidence.text, question.claim)
-    return in_another_sentence(question.claim, prose, evidence.around(question.context))
+    """A number of another sentence than the one about what the claim states, which has another value."""
+    claim, premise = question.claim, _prose_meant(evidence.text, question.claim)
+    context = evidence.around(question.context)
+    sentences = [premise[a:b] for a, b in sentence_spans(premise)]
+    numbers = extract_quantities(claim)
+    if len(sentences) < 2 or not numbers or len(sentence_spans(claim)) > 1:
+        return ""
+    wanted = set(content_words(claim)).difference(*(content_words(number.text) for number in numbers))
+    if len(wanted) < _FEWEST:
+        return ""
+    share = [len(wanted & set(content_words(text))) / len(wanted) for text in sentences]
+    nearest = max(range(len(sentences)), key=lambda i: (share[i], -i))
+    if share[nearest] < _SPEAKS:
+        return ""
+    near = check_numbers(claim, sentences[nearest], context)
+    for there, here in zip(check_numbers(claim, premise, context), near, strict=True):
+        ordinal = here.quantity.form is QuantityForm.ORDINAL
+        if ordinal or not there.holds or here.match is not Match.OTHER or here.nearest is None:
+            continue
+        holding = [
+            share[i]
+            for i, text in enumerate(sentences)
+            if any(c.quantity == here.quantity and c.holds for c in check_numbers(claim, text, context))
+        ]
+        if holding and max(holding) <= _ELSEWHERE * share[nearest]:
+            return (
+                f"where the source speaks of this, it has “{here.nearest.text}”; "
+                f"“{here.quantity.text}” is elsewhere in it"
+            )
+    return ""
 
 
 def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:

@@ -1,4 +1,4 @@
-"""Does a claim overstate its source sentence: universality, certainty, a superlative, a dropped condition?
+"""Does a claim overstate its source sentence: universality, certainty, a superlative?
 
 In: claim and evidence. Out: how, in words, or "". The claim is compared with the evidence sentence of highest
 word overlap. A finding keeps the claim's support below the threshold: "may" is not "does" and "some" is not
@@ -17,7 +17,6 @@ from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import (
     HEDGES,
     PARTIAL,
-    REQUIRED,
     STOP,
     UNDONE,
     UNIVERSAL,
@@ -26,9 +25,7 @@ from citewell.verification.lexicon import (
     WIDENERS,
 )
 from citewell.verification.words import (
-    BASES,
     ENOUGH,
-    content_words,
     nearest_sentence,
     overlap,
     stem,
@@ -46,48 +43,18 @@ _HEDGED = HEDGES | frozenset(
     "if can hoped hoping planning expecting expectation considered chance prospect forecast forecasts target "
     "targets projected projects".split()
 )
-# Hedges or topics: in a claim about "the board may drop the plan", the word "plan" is not a hedge.
-_NOUNS = frozenset(
-    "plan plans aim aims hope hopes estimate estimates forecast forecasts target targets projects chance prospect".split()
-)
 _AHEAD = frozenset("will would going shall".split())
 _LEAVE = re.compile(
     r"\b(?:allow|permi(?:t|ss)|entitl|eligib|possib|rights? (?:to|of)|options? (?:to|of)|(?:free|welcome) to)",
     re.IGNORECASE,
 )
-_BOUND = re.compile(r"\b(?:must|needs?\b|requir|prohibit|forb[ia]d|bann?ed|barred)", re.IGNORECASE)
-"""Words for permission refused ("may not") or given only on conditions."""
-_DUTY = frozenset("must need needs needed required obliged have has had".split())
+_MAY = re.compile(r"\bMay\b")  # capitalised, it is more often a month or a name than a hedge
 _ONE_AMONG = re.compile(
     r"\b(?:among (?:the|its|their)|(?:one|some|two|three|four|five|many|several) of "
     r"(?:the|its|his|her|their|our))((?: [\w-]+){1,4})",
     re.IGNORECASE,
 )
 _MOST = re.compile(r"\b(?:most [\w-]+|\w{2,}est|best|worst|first|only)\b", re.IGNORECASE)
-_ON = (
-    r"(?:only (?:if|when)|if|unless|provided (?:that )?(?!(?:for|by|with|an?|the)\b)|(?:as|so) long as|"
-    r"in the event (?:that|of)|on (?:the )?condition that|assuming(?: that)?)"
-)
-_CONDITION_FIRST = re.compile(
-    rf"^\W*{_ON}\b(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]+),\s*+(?:then\s++)?(?P<stated>[^;:?]+)$",
-    re.IGNORECASE,
-)
-_CONDITION_LAST = re.compile(
-    rf"^(?P<stated>[^;:?]+?)(?<!\s)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
-    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]{1,600})$",
-    re.IGNORECASE,
-)
-_CONDITIONAL = re.compile(
-    rf"\b(?:{_ON}|when|whenever|once|until|subject to|otherwise|except|in (?:the )?case|depend\w*|condition\w*|"
-    r"requir\w*|needs?|needed|must|would|could|can|may|might|should|after|before|without)\b",
-    re.IGNORECASE,
-)
-_ANIMALS = re.compile(
-    r"\b(?:mice|rats?|rodents?|rabbits?|monkeys?|macaques?|ferrets?|hamsters?|in vitro|cell cultures?|"
-    r"cultured cells|zebrafish|animal (?:models?|studies|experiments?|trials?))\b",
-    re.IGNORECASE,
-)
-_PEOPLE = re.compile(r"\b(?:people|patients?|humans?|adults?|children|men|women|persons?)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -109,24 +76,23 @@ def _of_all(claim: str, sentence: str, evidence: str) -> str:
         return f"the claim says “{wide}”, but the source says “{part}”"
     wide = next((word for word in ours if word in WIDENERS), "")
     alike = (evidence[a:b] for a, b in sentence_spans(evidence))
-    if not wide or any(_says_of_all(text, wide) for text in alike if overlap(claim, text) >= ENOUGH):
+    if not wide or any(_says_of_all(text) for text in alike if overlap(claim, text) >= ENOUGH):
         return ""
     return f"the claim says “{wide}”, but the source does not"
 
 
-def _says_of_all(text: str, wide: str) -> bool:
-    as_wide = WIDE | REQUIRED if wide == "always" else WIDE
-    return any(word in as_wide or word.endswith("n't") for word in words_of(text))
+def _says_of_all(text: str) -> bool:
+    return any(word in WIDE or word.endswith("n't") for word in words_of(text))
 
 
 def _for_certain(claim: str, sentence: str, _: str) -> str:
     """A hedge precedes a word that the claim states plainly and that occurs nowhere else in the sentence."""
-    ours, theirs = words_of(_without_may(claim)), words_of(_without_may(sentence))
-    if any(word in _HEDGED and (word not in theirs or word not in _NOUNS) for word in ours):
+    ours, theirs = (words_of(_MAY.sub(" ", text)) for text in (claim, sentence))
+    if not _HEDGED.isdisjoint(ours):
         return ""
-    stated = {_root(word) for word in ours if word not in STOP}
-    roots = [_root(word) for word in theirs]
-    ahead = any(word in _AHEAD or word in _NOUNS for word in ours)
+    stated = {stem(word) for word in ours if word not in STOP}
+    roots = [stem(word) for word in theirs]
+    ahead = not _AHEAD.isdisjoint(ours)
     for place, hedge in enumerate(theirs):
         undone = hedge in UNDONE and theirs[place + 1 : place + 2] == ["to"] and not ahead
         if hedge not in UNKNOWN and not undone:
@@ -141,34 +107,22 @@ def _for_certain(claim: str, sentence: str, _: str) -> str:
         )
         if about not in stated or roots.count(about) > 1:
             continue
-        if hedge != "may" or not _as_leave(claim, about, sentence, theirs[place + 1 :]):
+        if hedge != "may" or not _as_leave(claim, sentence, theirs[place + 1 :]):
             return f"the source only says “{hedge}”"
     return ""
 
 
-def _root(word: str) -> str:
-    """The stem, with a final double letter reduced: "permitted" has the root of "permit"."""
-    found = stem(word)
-    return found[:-1] if found[-2:-1] == found[-1:] else found
-
-
-def _as_leave(claim: str, about: str, sentence: str, rest: Sequence[str]) -> bool:
-    """Whether the claim reads the "may" before ``rest`` as permission given or refused, in words not in the
-    sentence, without saying that what it is ``about`` is done or must be."""
-    ours, said = words_of(claim), _LEAVE.findall(claim)
-    if rest[0] == "not" or "only" in rest:
-        said += _BOUND.findall(claim)
-    return any(word.lower() not in sentence.lower() for word in said) and all(
-        (word not in rest and word.endswith("ing"))
-        or before == "not"
-        or (before in {"to", "be"} and earlier not in _DUTY)
-        for earlier, before, word in zip(["", "", *ours], ["", *ours], ours, strict=False)
-        if _root(word) == about
-    )
+def _as_leave(claim: str, sentence: str, rest: Sequence[str]) -> bool:
+    """Whether the "may" before ``rest`` is permission: the claim says so in words that are not in the
+    sentence, or the sentence limits or refuses it ("may not", "may ... only")."""
+    told = any(word.lower() not in sentence.lower() for word in _LEAVE.findall(claim))
+    return told or rest[0] == "not" or "only" in rest
 
 
 def _the_most(claim: str, sentence: str, _: str) -> str:
     """ "Among the longest" is not "the longest"."""
+    if _ONE_AMONG.search(claim):
+        return ""
     for one in _ONE_AMONG.finditer(sentence):
         for most in _MOST.findall(one.group(1)):
             whole, among = f"the {most.lower()}", one.group().lower().count(most.lower())
@@ -177,44 +131,9 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
-def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
-    """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is a statement with a
-    condition, and the claim contains most of the statement and none of the condition."""
-    found = _CONDITION_FIRST.match(sentence.rstrip(". ")) or _CONDITION_LAST.match(sentence.rstrip(". "))
-    if not found or _CONDITIONAL.search(claim):
-        return ""
-    ours, condition = set(content_words(claim)), set(content_words(found["condition"]))
-    stated = set(content_words(found["stated"]))
-    if not condition or ours & (condition - stated) or len(stated & ours) < CLOSE * len(stated):
-        return ""
-    # The text may state elsewhere that the condition holds, as the premises of a conclusion do.
-    others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
-    if any(overlap(found["condition"], text) >= ENOUGH for text in others):
-        return ""
-    return f"the source says it only under a condition: “{' '.join(found['condition'].split())[:80]}”"
-
-
-def _of_people(claim: str, sentence: str, _: str) -> str:
-    ours, theirs = _PEOPLE.search(claim), _ANIMALS.search(sentence)
-    if ours and theirs and not _ANIMALS.search(claim) and not _PEOPLE.search(sentence):
-        return f"the claim is about {ours.group()}, but the source is about {theirs.group()}"
-    return ""
-
-
 OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "of all": _of_all,
     "for certain": _for_certain,
     "the most": _the_most,
-    "of people": _of_people,
-    "without its condition": _without_its_condition,
 }
 """Each takes claim, nearest sentence and evidence; the first non-empty result is the reason."""
-
-
-# Not a month at the start of a statement without a subject: "May contain nuts".
-_MAY = re.compile(rf"\bMay\b(?!(?<![\w,] May) (?:{'|'.join(sorted(BASES))})\b)")
-
-
-def _without_may(text: str) -> str:
-    """Remove "May" as a month or name: capitalised, it is more often one of these than a hedge."""
-    return _MAY.sub(" ", text)

@@ -38,24 +38,20 @@ _HEADING = re.compile(
 """A marked heading, a line all in bold, or a short line without a full stop."""
 _HEADING_WORDS, _HEADING_LONGEST = 12, 200
 _LABEL_WORDS = 3  # "Key results:" over a list does not change its meaning
-# Heading words that make the text below untrue, outdated, hypothetical, intended or conditional.
+# Words of a heading, a note or the next sentence that make a text untrue, outdated, hypothetical, intended
+# or conditional.
 _TURNS = re.compile(
     r"\b(?:except\w*|exclu\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|false\w*|untrue|"
     r"wrong|drafts?|former\w*|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|revoked|"
-    r"rescinded|expired|rejected|hypothe\w+|scenarios?|assum\w+|objectives?|goals?|examples?|if|unless|until|"
-    r"according to|(?:patients|people|persons|adults|children|women|men|customers|users|members|employees|tenants|"
+    r"rescinded|expired|rejected|reversed|hypothe\w+|suppos\w+|imagin\w+|scenarios?|assum\w+|objectives?|goals?|"
+    r"examples?|if|unless|until|only|according to|of the following|"
+    r"(?:patients|people|persons|adults|children|women|men|customers|users|members|employees|tenants|"
     r"students|applicants|those) (?:with\w*|who|in|on|under|over|aged|from))\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 _ASIDE_WORDS = 5  # a longer question or "Not ..." is a statement of its own
-_TAKEN_BACK = re.compile(
-    r"\W*(?:this|that|these|those|the (?:above|foregoing|statement))\b.*\b(?:only|false|untrue|wrong|incorrect|myth|lie|"
-    r"delet\w+|revers\w+|repeal\w+|supersed\w+|revok\w+|withdr\w+|rescind\w+|overturn\w+|cancel\w+|expir\w+|laps\w+|"
-    r"ended|ceas\w+|except|unless|no longer|appl(?:y|ies)|not (?:true|so|valid|hold|the case))\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_TAKES = re.compile(
-    r"\W*(?:not|none|no|only|false|true|untrue|wrong|except|unless|otherwise|provided|the (?:opposite|contrary|reverse))\b",
+_SPEAKS_OF_IT = re.compile(
+    r"\W*(?:this|that|these|those|the (?:above|foregoing|statement|opposite|contrary|reverse))\b",
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
@@ -79,7 +75,7 @@ def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
 def qualifying_headings(sections: Sequence[str], claim: str) -> list[str]:
     """Headings that may change the meaning of the text below and that ``claim`` does not include."""
     said = set(content_words(claim))
-    return [name for name in sections if _heading_turns(name) and not set(content_words(name)) <= said]
+    return [name for name in sections if _turns(name) and not set(content_words(name)) <= said]
 
 
 def _stated(text: str, start: int, end: int) -> bool:
@@ -132,7 +128,7 @@ def _introduced(text: str, first: int) -> bool:
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if above.endswith(":"):
             # For a table row, only a lead-in that negates matters.
-            return _heading_turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
+            return _turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
         if _GOES_ON.search(above):
             return True
         if not _is_item(line) or not _is_item(above):
@@ -142,21 +138,18 @@ def _introduced(text: str, first: int) -> bool:
 
 def _turned_by_heading(text: str, first: int, claim: str) -> bool:
     """Whether the nearest heading, or a marked one above it, negates, restricts or marks as outdated the text
-    below and ``claim`` does not say so; or an item is right under a lead-in with a verb."""
+    below and ``claim`` does not say so."""
     begin, stop = line_span(text, first)
     line = text[begin:stop].strip()
-    right_above = bool(_ITEM.match(line))
     inner = 0  # the marks of the innermost heading so far
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         marks = len(above) - len(above.lstrip("#"))
         if (name := _heading(above, line)) and (not inner or 0 < marks < inner):
-            turns = qualifying_headings([name], claim) or (not inner and right_above and _leads(name))
-            if turns and not set(content_words(name)) <= set(content_words(claim)):
+            if qualifying_headings([name], claim):
                 return True
             if marks <= 1:
                 return False
             inner = marks
-        right_above = right_above and bool(_ITEM.match(above))
         line = above
     return False
 
@@ -171,46 +164,37 @@ def _heading(line: str, below: str) -> str:
     return str(marked or (line if plain else ""))
 
 
-def _leads(name: str) -> bool:
-    """Whether a heading states something about what follows ("Any of the following is a default")."""
-    asks = name.endswith("?") or re.match(r"\W*(?:how|what|why|where)\b", name, re.IGNORECASE)
-    return _has_verb(name) and not asks
-
-
-def _heading_turns(name: str) -> bool:
-    return bool(_TURNS.search(name)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(name))
+def _turns(words: str) -> bool:
+    return bool(_TURNS.search(words)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(words))
 
 
 def _taken_back(text: str, first: int, last: int) -> bool:
     """Whether the next sentence on the line ends, limits or questions it, or an earlier one supposes it."""
     spans = sentence_spans(text)
     behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
-    before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
+    aside = len(behind.split()) <= _ASIDE_WORDS
+    if (aside or _SPEAKS_OF_IT.match(behind)) and _turns(behind):
+        return True
     at = bisect_left(spans, (first, first))
-    posed = _posed(text, spans[max(0, at - _MOST_LINES) : at])
-    aside = len(behind.split()) <= _ASIDE_WORDS and (
-        behind.rstrip("\"')\u201d").endswith("?") or _TAKES.match(behind)
-    )
-    return bool(aside or _TAKEN_BACK.match(behind) or _POSES.match(before) or posed)
+    asks = aside and behind.rstrip("\"')\u201d").endswith("?")
+    return asks or _posed(text, spans[max(0, at - _MOST_LINES) : at])
 
 
 def _turned_by_note(text: str, first: int, last: int) -> bool:
     """Whether a footnote of the sentence ("[^1]") says what would turn it if it were a heading."""
     marks = set(NOTE_MARK.findall(text, first, last))
-    return bool(marks) and any(
-        note[1] in marks and _heading_turns(note[2]) for note in _NOTE.finditer(text, last)
-    )
+    return bool(marks) and any(note[1] in marks and _turns(note[2]) for note in _NOTE.finditer(text, last))
 
 
 def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
-    """Whether a short sentence in ``before``, in the same section, makes what follows a supposition ("Imagine
-    the following.")."""
+    """Whether a sentence in ``before``, in the same section, makes what follows a supposition ("Imagine the
+    following.")."""
     below = ""
     for start, end in reversed(before):
         said = text[start:end].strip()
         if _heading(said, below):
             return False
-        if len(said.split()) <= _ASIDE_WORDS and _POSES.match(said):
+        if _POSES.match(said):
             return True
         below = said
     return False

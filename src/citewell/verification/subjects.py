@@ -28,9 +28,6 @@ _CAPITALS = (
     re.compile(r"\b[A-Z][\w'’.-]*\w(?: (?:of |the |de |and )?[A-Z][\w'’.-]*\w)*"),
     re.compile(r"\b[A-Z][\w'’.-]*\w"),
 )
-_PRONOUNS = frozenset(
-    {"He", "She", "It", "They", "We", "I", "You", "This", "That", "These", "The", "His", "Her", "There"}
-)
 CLOSE = 0.75  # minimum share of the claim's words in a sentence before positions are compared
 GAIN = 2  # minimum gain in shared pairs of neighbouring words from swapping the names
 _MOST_NAMES = 12
@@ -89,11 +86,8 @@ def _other_name_in_place(claim: str, premise: str) -> str | None:
         sentence = premise[start:end]
         if len(wanted & set(content_words(sentence))) < CLOSE * len(wanted):
             continue
-        found = [name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs))]
-        if not found:
-            return None  # this sentence says it with these names
-        if name := next((name for name in found if name not in sentence or claim.count(name) == 1), None):
-            return name
+        named = (_named(ours, theirs) for ours, theirs in _stretches(claim, sentence))
+        return next(filter(None, named), None)
     return None
 
 
@@ -103,18 +97,11 @@ def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
     matcher = SequenceMatcher(
         None, [m.group().lower() for m in theirs], [m.group().lower() for m in ours], autojunk=False
     )
-    found = []
-    for kind, i, j, k, n in matcher.get_opcodes():
-        outer = k > 0 and i > 0, n < len(ours) and j < len(theirs)
-        inner = all(outer) or (any(outer) and (k == i == 0 or (n == len(ours) and j == len(theirs))))
-        if kind == "replace" and inner and max(j - i, n - k) <= _LONGEST_STRETCH:
-            found.append(
-                (
-                    claim[ours[k].start() : ours[n - 1].end()],
-                    sentence[theirs[i].start() : theirs[j - 1].end()],
-                )
-            )
-    return found
+    return [
+        (claim[ours[k].start() : ours[n - 1].end()], sentence[theirs[i].start() : theirs[j - 1].end()])
+        for kind, i, j, k, n in matcher.get_opcodes()
+        if kind == "replace" and max(j - i, n - k) <= _LONGEST_STRETCH
+    ]
 
 
 def _named(ours: str, theirs: str) -> str | None:
@@ -133,10 +120,7 @@ def _capital_words(text: str) -> list[str]:
     return [
         word
         for word in _WORD.findall(text)
-        if word[0].isupper()
-        and word.lower() not in _NO_NAMES
-        and word not in _PRONOUNS
-        and not word.lower().endswith("ly")
+        if word[0].isupper() and word.lower() not in _NO_NAMES and not word.lower().endswith("ly")
     ]
 
 
@@ -185,7 +169,6 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
     best = max(shares, default=0.0)
     if not best:
         return None
-    around = f"{context}\n{premise}"
     told: dict[int, str | None] = {}
     others = []
     for place, share in enumerate(shares):
@@ -194,7 +177,7 @@ def _told_of_another(claim: str, antecedent: str, premise: str, context: str) ->
         at = place
         while True:
             if at not in told:
-                told[at] = _other(sentences[at], claim, antecedent, meant, around)
+                told[at] = _other(sentences[at], claim, antecedent, meant)
             if told[at] is not None or at == 0:
                 break
             at -= 1
@@ -224,19 +207,19 @@ def _stands_alone(rest: str) -> bool:
     return not follows or is_finite(follows[1]) or follows[1] in STOP or follows[1].endswith("ed")
 
 
-def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str], around: str) -> str | None:
+def _other(sentence: str, claim: str, antecedent: str, meant: Sequence[str]) -> str | None:
     """The other subject of ``sentence``, "" if none, None if the sentence before determines it."""
     if _holds_any(meant, sentence):
         return ""
     if _LEANS.match(sentence):
         return None
-    if subjects := _subjects(sentence, claim, around):
+    if subjects := _subjects(sentence, claim):
         return subjects[0] if all(missing_names(f"of {name}", antecedent) for name in subjects) else ""
     return ""
 
 
-def _subjects(sentence: str, claim: str, around: str) -> list[str]:
-    """Names before the verb that the claim lacks, or those after it if it has all ("Ann founded Beta")."""
+def _subjects(sentence: str, claim: str) -> list[str]:
+    """Names before the verb that the claim lacks."""
     verb = next(
         (
             word.start()
@@ -245,19 +228,12 @@ def _subjects(sentence: str, claim: str, around: str) -> list[str]:
         ),
         len(sentence),
     )
-    found = [name for name in names(sentence) if not _BESIDE.search(sentence[: name.start])]
-    before = [name for name in found if name.end <= verb]
-    lacking = [name for name in before if _lacks(claim, name, around)]
-    if not lacking and before:
-        lacking = [name for name in found if name.end > verb and _lacks(claim, name, around)]
-    return [_bare(name) for name in lacking]
-
-
-def _lacks(claim: str, name: Name, around: str) -> bool:
-    """Whether ``name`` is certainly a name and ``claim`` does not contain it."""
-    bare = _bare(name)
-    sure = name.certain or bare != name.text or re.search(rf"[^\W_.][,;]? {re.escape(bare)}\b", around)
-    return bool(sure and missing_names(f"of {bare}", claim))
+    found = (
+        _bare(name)
+        for name in names(sentence)
+        if name.end <= verb and not _BESIDE.search(sentence[: name.start])
+    )
+    return [name for name in found if missing_names(f"of {name}", claim)]
 
 
 def _holds_any(wanted: Sequence[str], text: str) -> bool:

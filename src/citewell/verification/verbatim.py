@@ -195,15 +195,11 @@ def _stitched(parts: list[str], cited: str, sources: Mapping[str, str]) -> tuple
 
 
 def _longest(words: list[str], position: int, text: str) -> int:
-    low, high = 0, len(words) - position
-    while low < high:
-        middle = (low + high + 1) // 2
-        run = _bare(" ".join(words[position : position + middle]))
-        if run and f" {run} " in text:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    def lacks(length: int) -> bool:
+        run = _bare(" ".join(words[position : position + length]))
+        return not run or f" {run} " not in text
+
+    return bisect_left(range(1, len(words) - position + 1), True, key=lacks)
 
 
 def _bare(text: str) -> str:

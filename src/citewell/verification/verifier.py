@@ -29,12 +29,10 @@ from citewell.core.records import Entailment, Label, Maker, Proof, Record, Statu
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.parsing import yes_or_no
-from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
-from citewell.verification.numerals import MOST_DIGITS, has_long_number
 from citewell.verification.objections import (
     DENIED_CEILING,
     OBJECTIONS,
@@ -46,7 +44,7 @@ from citewell.verification.objections import (
     speaks_of,
     support_reason,
 )
-from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantities import MOST_DIGITS, extract_values, has_long_number
 from citewell.verification.standing import qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
@@ -113,13 +111,10 @@ class Verifier:
             must_go_on()
             settled.append(self._settled(question))
         open_ones = [i for i, verdict in enumerate(settled) if verdict is None]
-        reads = self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
-        grouped: dict[int, list[_Read]] = {}
-        position = 0
-        for i in open_ones:
-            count = len(questions[i].evidence)
-            grouped[i] = reads[position : position + count]
-            position += count
+        reads = iter(
+            self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
+        )
+        grouped = {i: [next(reads) for _ in questions[i].evidence] for i in open_ones}
         composed = [(i, joined) for i in open_ones if (joined := self._joined(questions[i], grouped[i]))]
         for (i, _), read in zip(composed, self._read([(questions[i], j) for i, j in composed]), strict=True):
             grouped[i].append(read)
@@ -157,15 +152,14 @@ class Verifier:
         for evidence in english if own else ():  # a "Yes." in a source answers another question
             whole = stands_whole(claim, evidence.text, evidence.sections)
             if whole and not another_subject(question, evidence):
-                return self._proven(Proof.VERBATIM, "the source says it in these words")
+                return proven(Proof.VERBATIM, "the source says it in these words", self._exact)
         if has_long_number(hypothesis(question)):
             return self._unchecked(f"a number longer than {MOST_DIGITS} digits is not compared")
         for evidence in english if own else ():
             if cell := proven_by_cells(claim, evidence):
                 head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
-                return self._proven(
-                    Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} has {cell.cell.strip()}"
-                )
+                reason = f"the row \u201c{cell.label}\u201d{head} has {cell.cell.strip()}"
+                return proven(Proof.NUMERIC, reason, self._exact)
         return None
 
     @staticmethod
@@ -286,19 +280,15 @@ class Verifier:
             entailment=answer.entailment, contradiction=answer.contradiction,
         )  # fmt: skip
 
-    def _proven(self, proof: Proof, reason: str) -> Verdict:
-        """Exact code found the statement itself, so the probability of support is 1."""
-        return Verdict(
-            status=Status.VERIFIED,
-            reason=reason,
-            maker=self._exact,
-            label=Label.ENTAILMENT,
-            proof=proof,
-            support=1.0,
-        )
-
     def _unchecked(self, reason: str) -> Verdict:
         return Verdict(status=Status.UNCHECKED, reason=reason, maker=self.maker)
+
+
+def proven(proof: Proof, reason: str, maker: Maker) -> Verdict:
+    """Exact code found the statement itself, so the probability of support is 1."""
+    return Verdict(
+        status=Status.VERIFIED, reason=reason, maker=maker, label=Label.ENTAILMENT, proof=proof, support=1.0
+    )
 
 
 def hypothesis(question: ClaimEvidence) -> str:
@@ -321,7 +311,7 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
     """NUMERIC if the claim states a value and all its values are in cells of the one row meant, or all its
     numbers in the sentence nearest to its words; else ENTAILED."""
     claim, premise = question.claim, best.premise
-    values = _values(claim)
+    values = extract_values(claim)
     if not values:
         return Proof.ENTAILED
     if _at_place(question, premise):
@@ -334,21 +324,13 @@ def _proof(question: ClaimEvidence, best: _Read) -> Proof:
 
 def _at_place(question: ClaimEvidence, premise: EvidenceText) -> bool:
     """Whether the claim states a value and all its values are in cells of the one row meant."""
-    values = _values(question.claim)
+    values = extract_values(question.claim)
     placed = place_numbers(question.claim, premise.lines, premise.around(question.context))
     return (
         0 < len(values) == len(placed)
         and len({cell.label for cell in placed}) == 1
         and all(overlap(cell.label, question.claim) >= ENOUGH and not cell.misplaced for cell in placed)
     )
-
-
-def _values(claim: str) -> list[Quantity]:
-    return [
-        q
-        for q in extract_quantities(claim)
-        if q.form not in {QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL}
-    ]
 
 
 def _partly(reads: Sequence[_Read]) -> str:

@@ -112,7 +112,6 @@ def _past(base: str) -> str:
     return base + "ed"
 
 
-BASES = frozenset(_BASES)
 THIRD = frozenset(_third(base) for base in _BASES)
 PAST = (
     frozenset(_past(base) for base in _BASES)
@@ -143,26 +142,3 @@ def is_finite(word: str) -> bool:
 def is_doubtful(word: str) -> bool:
     """Whether the form is equally often not a verb."""
     return word in _DOUBTFUL
-
-
-WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-DETERMINERS = frozenset("the a an its their his her our this these those".split())
-"""Words that open a noun phrase."""
-_AFTER_VERB = DETERMINERS | frozenset(
-    "in on at to from by for with of about over under more less no not nearly approximately around up down into as also only "
-    "all several some any new".split()
-)
-
-
-def is_clause(text: str) -> bool:
-    """Whether a word precedes a finite verb; a doubtful form counts as a verb only before an object."""
-    words = WORD.findall(text)
-    # Words after the first keep their capitals: a name is not a verb ("May").
-    return any(
-        is_finite(word)
-        and before not in {"be", "been", "being", "having"}
-        and (not is_doubtful(word) or after in _AFTER_VERB or after[:1].isdigit())
-        for before, word, after in zip(
-            [words[0].lower(), *words[1:]] if words else [], words[1:], [*words[2:], ""], strict=False
-        )
-    )

@@ -159,19 +159,16 @@ def shown(
     text: str, drafted: Sequence[DraftClaim], claims: Sequence[Claim], policy: str
 ) -> tuple[str, tuple[bool, ...]]:
     """(the text to show, which claims are in it). ``drafted`` has each claim's offsets in ``text``."""
-    failed = [claim.verdict.status is not Status.VERIFIED for claim in claims]
-    plain = [_plain(claim) for claim in claims]
-    if policy == "withhold" and any(
-        bad and not inference for bad, inference in zip(failed, plain, strict=True)
-    ):
+    refused = [c.verdict.status is not Status.VERIFIED and not _plain(c) for c in claims]
+    if policy == "withhold" and any(refused):
         return "", tuple(False for _ in claims)
     visible = [True] * len(claims)
-    for index in range(len(claims) - 1, -1, -1):
+    for index in reversed(range(len(claims))):
         claim, place = claims[index], drafted[index]
-        if not failed[index]:
+        if claim.verdict.status is Status.VERIFIED:
             continue
-        mark = _inference(claim) if plain[index] else MARKS[claim.verdict.status]
-        if policy == "drop" and not plain[index] and claim.verdict.status is not Status.UNCHECKED:
+        mark = MARKS[claim.verdict.status] if refused[index] else _inference(claim)
+        if policy == "drop" and refused[index] and claim.verdict.status is not Status.UNCHECKED:
             text = _without(text, place.start, place.end)
             visible[index] = False
         elif not text[place.end :].lstrip(" .").startswith(mark):
@@ -311,8 +308,7 @@ class Checker:
             question=question, library=library, verifier=self._verifier, settings=self._settings
         )
         states = [
-            self._located(msgspec.structs.replace(state, quotations=quotations), library)
-            for state in drafted_states(draft, library)
+            self._located(state, library, quotations=quotations) for state in drafted_states(draft, library)
         ]
         states = judging.judge(states)
         states = try_other_passages(judging, states, mend=mend)
@@ -351,9 +347,10 @@ class Checker:
             requotable=_requotable(judging, states, entailed) if mend else (),
         )
 
-    def _located(self, state: ClaimState, library: Library) -> ClaimState:
+    @staticmethod
+    def _located(state: ClaimState, library: Library, *, quotations: bool) -> ClaimState:
         cited = [library.locate(quote) for quote in state.drafted.quotes]
-        if state.quotations:
+        if quotations:
             named = [c for c in cited if c.passage]
             cited += [locate_words(words, named, library) for words in quoted_words(state.drafted)]
         mode = "generated" if state.drafted.quotes else "post-hoc"

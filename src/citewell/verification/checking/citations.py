@@ -132,12 +132,10 @@ class Library:
 
     def find(self, source: str) -> Passage | None:
         """By chunk id, then by document id (its first passage), then by label or number among the usable."""
-        for passage in self.passages:
-            if passage.chunk.chunk_id == source:
-                return passage
-        of_document = [p for p in self.passages if p.chunk.document_id == source]
-        if of_document:
-            return of_document[0]
+        named = [p for p in self.passages if p.chunk.chunk_id == source]
+        named += [p for p in self.passages if p.chunk.document_id == source]
+        if named:
+            return named[0]
         ids = [passage.chunk.document_id for passage in self.usable]
         name = resolve_label(source, ids)
         if name is None:
@@ -170,10 +168,7 @@ class Library:
 
     def _search(self, quote: Quote, passage: Passage, document: Document) -> ResolvedCitation:
         chunk = passage.chunk
-        texts = {chunk.chunk_id: chunk.content}
-        texts |= {
-            p.chunk.chunk_id: p.chunk.content for p in self.passages if p.chunk.chunk_id != chunk.chunk_id
-        }
+        texts = {p.chunk.chunk_id: p.chunk.content for p in (passage, *self.passages)}
         near = None if quote.start is None else quote.start - chunk.start_offset
         found = locate(quote.text, chunk.chunk_id, texts, near=near)
         if found.failure is None:
@@ -209,8 +204,8 @@ class Library:
             named,
         )
 
-    def same_row(self, cited: Sequence[ResolvedCitation]) -> Row | None:
-        """The table row that contains every span of ``cited``, or None; its label may be above it."""
+    def same_row(self, cited: Sequence[ResolvedCitation]) -> tuple[Passage, Row] | None:
+        """The table row that contains every span of ``cited``, and its passage; its label may be above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
             c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
@@ -221,7 +216,7 @@ class Library:
             above = {label_span(passage, row)} if row.label_start >= 0 else set()
             own = [span for span in spans if span not in above]
             if own and all(row.start <= start and end <= row.end for start, end in own):
-                return row
+                return passage, row
         return None
 
     def citations(
@@ -340,22 +335,13 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
     document = library.document(passage)
     pieces = dict.fromkeys(piece for span in spans for piece in _around(document.text, *span))
     whole = library.evidence(passage)
-    held = {
-        index
-        for index, row in enumerate(passage.chunk.rows)
+    rows = tuple(
+        line
+        for row, line in zip(passage.chunk.rows, whole.lines, strict=False)
         if any(row.start < end and start < row.end for start, end in spans)
-    }
-    rows = (
-        tuple(line for index, line in enumerate(whole.lines) if index in held) if passage.chunk.rows else ()
     )
-    return EvidenceText(
-        text=blank_struck_out("\n".join(document.text[start:end] for start, end in sorted(pieces))),
-        context=whole.context,
-        lines=rows,
-        sections=whole.sections,
-        language=whole.language,
-        source=whole.source,
-    )
+    text = blank_struck_out("\n".join(document.text[start:end] for start, end in sorted(pieces)))
+    return msgspec.structs.replace(whole, text=text, lines=rows)
 
 
 def _around(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -19,7 +19,6 @@ from citewell.core.records import (
     Cell,
     Draft,
     DraftClaim,
-    Failure,
     Kind,
     Label,
     Passage,
@@ -39,8 +38,8 @@ from citewell.verification.binding import bind
 from citewell.verification.checking.citations import MAKER, Library, ResolvedCitation, places_of
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText
-from citewell.verification.verbatim import fold, locate
-from citewell.verification.verifier import Verifier
+from citewell.verification.verbatim import fold
+from citewell.verification.verifier import Verifier, proven
 from citewell.verification.words import overlap
 
 _QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb]|\"([^\"]+)\"")
@@ -54,18 +53,10 @@ class ClaimState(Record, frozen=True, kw_only=True):
     cited: tuple[ResolvedCitation, ...]
     verdict: Verdict | None = None
     mode: str = "generated"
-    fragment: bool = False
-    quotations: bool = True
 
     @property
     def broken(self) -> ResolvedCitation | None:
         return next((cited for cited in self.cited if cited.broken), None)
-
-
-def _proven(proof: Proof, reason: str) -> Verdict:
-    return Verdict(
-        status=Status.VERIFIED, reason=reason, maker=MAKER, label=Label.ENTAILMENT, proof=proof, support=1.0
-    )
 
 
 def _refused(reason: str) -> Verdict:
@@ -81,13 +72,13 @@ def check_arithmetic(claim: DraftClaim, cited: Sequence[ResolvedCitation], quest
     if wrong is None:
         return None
     reason = f"recalculated from the cited cells: {claim.reasoning}"
-    return _refused(wrong) if wrong else _proven(Proof.COMPUTED, reason)
+    return _refused(wrong) if wrong else proven(Proof.COMPUTED, reason, MAKER)
 
 
 def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
     """The draft's own claims, or those parsed from its text if the writer listed none."""
     if draft.claims:
-        return [ClaimState(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
+        return [ClaimState(drafted=claim, cited=()) for claim in draft.claims]
     ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
     parsed = parse_answer(draft.text, list(dict.fromkeys(ids)))
     return [
@@ -96,8 +87,9 @@ def drafted_states(draft: Draft, library: Library) -> list[ClaimState]:
                 text=claim.text, start=claim.start, end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
                 kind=Kind.INFERENCE if claim.inference else Kind.CITED, antecedent=claim.antecedent,
+                fragment=claim.fragment,
             ),
-            cited=(), fragment=claim.fragment,
+            cited=(),
         )
         for claim in parsed.claims
     ]  # fmt: skip
@@ -116,27 +108,19 @@ def quoted_words(claim: DraftClaim) -> list[str]:
 
 def locate_words(words: str, cited: Sequence[ResolvedCitation], library: Library) -> ResolvedCitation:
     """Locate words in quotation marks in a cited passage's document; broken, with the reason, if absent."""
-    homes = {c.passage.chunk.chunk_id: c.passage for c in cited if c.passage}
-    passages = homes or {p.chunk.chunk_id: p for p in library.usable}
+    passages = [c.passage for c in cited if c.passage] or library.usable
     # Closing punctuation belongs to the sentence around the quotation, not to the quotation.
     bare = words.strip().rstrip(".,;:!?")
-    for passage in passages.values():
-        found = library.locate(Quote(source=passage.chunk.chunk_id, text=bare))
-        if not found.broken:
-            return found
-    texts = {p.chunk.chunk_id: p.chunk.content for p in library.passages}
-    first = next(iter(passages), "")
-    result = locate(bare, first, texts)
-    names = sorted({p.chunk.document_id for p in library.passages if p.chunk.chunk_id in result.found_in})
-    reason = result.reason
-    if result.failure is Failure.MISATTRIBUTED and names:
-        reason = f"the quoted words are not in the cited source but in {', '.join(names)}"
-    return ResolvedCitation(
-        quote=Quote(source=first, text=words),
-        passage=passages.get(first),
-        broken=f"\u201c{bare[:80]}\u201d: {reason}",
-        failure=result.failure,
-    )
+    names = dict.fromkeys(passage.chunk.chunk_id for passage in passages)
+    found = [library.locate(Quote(source=name, text=bare)) for name in names]
+    if held := next((one for one in found if not one.broken), None):
+        return held
+    if not found:
+        missing = "there is no source that could contain them"
+        found = [ResolvedCitation(quote=Quote(source="", text=""), passage=None, broken=missing)]
+    first = found[0]
+    broken = f"\u201c{bare[:80]}\u201d: {first.broken}"
+    return msgspec.structs.replace(first, quote=Quote(source=first.quote.source, text=words), broken=broken)
 
 
 _CONNECTIVE = re.compile(
@@ -224,8 +208,9 @@ class Judging:
         if verdict := check_arithmetic(state.drafted, state.cited, self.question):
             return verdict
         quotes = [cited for cited in state.cited if cited.quote.text and cited.spans]
-        if not quotes or len(quotes) != len(state.cited) or not (row := self.library.same_row(quotes)):
+        if not quotes or len(quotes) != len(state.cited) or not (held := self.library.same_row(quotes)):
             return None
+        passage, row = held
         forms = row_forms(row, [(cited.spans[0][0], cited.quote.text) for cited in quotes])
         if fold(state.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
@@ -234,44 +219,39 @@ class Judging:
             for cell in row.cells
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
-        if other := self._of_another(told, row, quotes[0].passage):
+        if other := self._of_another(told, row, passage):
             return _refused(other)
         heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
-        return _proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}")
+        return proven(Proof.VERBATIM, f"label and value are in the same row of the source{under}", MAKER)
 
-    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
-        """Why the row, or the column of the ``told`` cells, has another period or key than asked, or ""."""
-        key = differing_cell(self.question, passage, row) if passage else ""
-        if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
+    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage) -> str:
+        """Why the row has another key, or a number of the ``told`` cells another period, than asked, or "".
+
+        A period counts only if a cell of the row is under one the question names: a year in no head may be
+        part of a name ("the 2025 Notes"). Asking for a change, an average or a ratio asks for the year
+        before as well."""
+        values = [text_of(passage, cell.start, cell.end).strip() for cell in told]
+        key = differing_cell(self.question, passage, row)
+        if key and key not in values:
             return f"the row is for \u201c{key}\u201d, but the question asks for another"
-        return self._of_another_period(told, row.cells, passage)
-
-    def _of_another_period(
-        self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None
-    ) -> str:
-        """A message if a number in ``cells`` is under a period not asked for while a cell in ``beside`` is
-        under one the question names, else "". A year in no head may be part of a name ("the 2025 Notes").
-        Asking for a change, an average or a ratio asks for the year before as well."""
         wanted = read_question(self.question)
-        if passage is None or not wanted.periods or _OPEN.search(self.question):
+        if not wanted.periods or _OPEN.search(self.question):
             return ""
         asked = years_meant(self.question, wanted.periods)
         if wanted.changes or wanted.average or wanted.formulae:
             asked += [year_before(period) for period in asked]
         known = calendar(passage.chunk)
-        if not any(head_fit(cell.head, period, known) > 0 for cell in beside for period in asked):
+
+        def fits(cell: Cell) -> bool:
+            return any(head_fit(cell.head, period, known) > 0 for period in asked)
+
+        if not any(map(fits, row.cells)):
             return ""
-        for cell in cells:
-            if (
-                is_value(value := text_of(passage, cell.start, cell.end))
-                and len(found := periods_in(cell.head)) == 1
-                and not any(head_fit(cell.head, period, known) > 0 for period in asked)
-            ):
-                return (
-                    f"{value.strip()} is for {found[0].name}, but the question asks for"
-                    f" {wanted.periods[0].name}"
-                )
+        for cell, value in zip(told, values, strict=True):
+            found = periods_in(cell.head)
+            if is_value(value) and len(found) == 1 and not fits(cell):
+                return f"{value} is for {found[0].name}, but the question asks for {wanted.periods[0].name}"
         return ""
 
     def evidence_for(self, state: ClaimState, passages: Sequence[Passage]) -> ClaimEvidence:
@@ -284,7 +264,7 @@ class Judging:
             claim=state.drafted.text,
             evidence=evidence,
             context=self.question,
-            asked=self.question if state.fragment else "",
+            asked=self.question if state.drafted.fragment else "",
             antecedent=state.drafted.antecedent,
         )
 
@@ -390,4 +370,4 @@ class Judging:
     def _words(self, state: ClaimState) -> str:
         """The words to look for: the claim's, or for a bare yes or no those of the question."""
         said = state.drafted.text
-        return self.question if state.fragment and yes_or_no(said, self.question) else said
+        return self.question if state.drafted.fragment and yes_or_no(said, self.question) else said

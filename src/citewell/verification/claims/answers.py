@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import line_span, sentence_spans
-from citewell.verification.claims.lines import LineKind, TextLine, read_lines
+from citewell.verification.claims.lines import TextLine, read_lines
 from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
 from citewell.verification.claims.phrases import PieceKind, frame_length, piece_kind
 from citewell.verification.claims.statements import lead_statement, makes_statement
@@ -54,7 +54,6 @@ class ParsedAnswer(Record, frozen=True, kw_only=True):
     text: str
     pieces: tuple[AnswerPiece, ...]
     claims: tuple[ParsedClaim, ...]
-    labels: tuple[str, ...]
     cited: tuple[str, ...]
     abstains: bool
 
@@ -96,14 +95,14 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
         markers = owned.get(index, [])
         if stretch.line.paragraph != paragraph:
             behind, paragraph = "", stretch.line.paragraph
-        if not stretch.line.item and not stretch.line.blank:
+        if not stretch.line.item:
             lead, lead_labels = "", ()
+        told = ""
         if stretch.kind is PieceKind.LEAD_IN:
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
             lead = "" if len(lead) > _MOST_LEAD or piece_kind(lead) or piece_kind(lead + ":") else lead
             lead_labels = tuple(label for marker in markers for label in marker.labels)
-        leads = stretch.kind is PieceKind.LEAD_IN
-        told = lead_statement(lead) if leads and not _carried(marked, stretches, index + 1) else ""
+            told = "" if _carried(marked, stretches, index + 1) else lead_statement(lead)
         if stretch.kind is not PieceKind.CLAIM and not told:
             start, end = marked.raw_span(stretch.start, stretch.end)
             taken.append(AnswerPiece(start=start, end=end, kind=stretch.kind))
@@ -124,9 +123,8 @@ def parse_answer(raw: str, known: Sequence[str] = ()) -> ParsedAnswer:
         )  # fmt: skip
         taken.append(AnswerPiece(start=start, end=end, kind=PieceKind.CLAIM))
         behind = _with_antecedent(plain, behind)
-    every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return ParsedAnswer(
-        raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
+        raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims),
         cited=tuple(
             label
             for marker, owner in zip(marked.markers, owners, strict=True)
@@ -142,10 +140,10 @@ def _stretches(marked: Marked) -> list[_Stretch]:
     fenced = [found for found in code_ranges(marked.text) if found[2] != "inline"]
     lines = read_lines(marked.text, fenced, places)
     stretches: list[_Stretch] = []
-    substantial = sum(line.kind is LineKind.TEXT for line in lines)
+    substantial = sum(line.kind is PieceKind.CLAIM for line in lines)
     for number, line in enumerate(lines):
-        if line.kind is not LineKind.TEXT:
-            stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind.piece, line=line))
+        if line.kind is not PieceKind.CLAIM:
+            stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind, line=line))
             continue
         text = marked.text[line.start : line.end]
         # read_lines has joined wrapped lines; a line break inside counts as a space.
@@ -159,10 +157,8 @@ def _stretches(marked: Marked) -> list[_Stretch]:
                 kind = PieceKind.CLAIM
             last = at == len(spans) - 1
             if last and sentence.rstrip("*_ ").endswith(":") and kind in {PieceKind.CLAIM, PieceKind.META}:
-                following = next(
-                    (o for i in range(number + 1, len(lines)) if not (o := lines[i]).blank), None
-                )
-                if following and (following.item or following.row):
+                following = lines[number + 1 : number + 2]
+                if following and (following[0].item or following[0].row):
                     kind = PieceKind.LEAD_IN
                 elif kind is PieceKind.CLAIM and not (
                     cited
@@ -196,14 +192,10 @@ def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
     with_trailing: set[int] = set()
     leading = _leading(marked)
     starts = [stretch.start for stretch in stretches]
-    # For each index into the stretches, the last stretch before it that is not white space.
-    nearest = [-1]
-    for i, stretch in enumerate(stretches):
-        nearest.append(nearest[-1] if stretch.kind is PieceKind.SPACE else i)
     line = _RawLine(marked.raw, 0)
     for marker in marked.markers:
         at = bisect_left(starts, marker.at)
-        owner, following = nearest[at], at if at < len(starts) else -1
+        owner, following = at - 1, at if at < len(starts) else -1
         if marker.start >= line.end:
             line = _RawLine(marked.raw, marker.start)
         opens_line = marker.start <= line.opens and marker.end <= line.last_letter

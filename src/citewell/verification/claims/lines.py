@@ -10,39 +10,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from enum import StrEnum
 
 from citewell.core.records import Record
+from citewell.questions.quantity import QuantityForm
 from citewell.verification.claims.phrases import PieceKind, heads_references
-from citewell.verification.claims.statements import has_amount, has_number, has_sum, has_verb, makes_statement
-
-
-class LineKind(StrEnum):
-    TEXT = "text"
-    HEADING = "heading"
-    CODE = "code"
-    REFERENCES = "references"
-
-    @property
-    def piece(self) -> PieceKind:
-        return {
-            LineKind.HEADING: PieceKind.HEADING,
-            LineKind.CODE: PieceKind.CODE,
-            LineKind.REFERENCES: PieceKind.REFERENCES,
-        }.get(self, PieceKind.CLAIM)
+from citewell.verification.claims.statements import has_amount, has_verb, makes_statement
+from citewell.verification.quantities import extract_values
 
 
 class TextLine(Record, frozen=True, kw_only=True):
-    """``paragraph`` counts blocks separated by blank lines; ``row_text`` is a table row with its heads."""
+    """``kind`` is CLAIM for text, else HEADING, CODE or REFERENCES; ``paragraph`` counts blocks separated by
+    blank lines; ``row_text`` is a table row with its heads."""
 
     start: int
     end: int
-    kind: LineKind
+    kind: PieceKind
     paragraph: int
     item: bool = False
     row: bool = False
     row_text: str = ""
-    blank: bool = False
 
 
 _ITEM = re.compile(r"[ \t]*(?:>\s*)?(?:[-*•‣◦▪–]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])[ \t]+")
@@ -83,17 +69,17 @@ def read_lines(
             end -= 1
         fence = bisect_right(ranges, (start, len(text) + 1)) - 1
         if fence >= 0 and start < ranges[fence][1]:
-            lines.append(TextLine(start=start, end=end, kind=LineKind.CODE, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=PieceKind.CODE, paragraph=paragraph))
             continue
         place = bisect_left(places, start)
         cited = place < len(places) and places[place] <= end
         titled = _HASH.match(raw) or _BOLD_ONLY.fullmatch(raw)
         references = heads_references(raw) or (references and not titled)
         if references and (heads_references(raw) or _refers(raw, cited)):
-            lines.append(TextLine(start=start, end=end, kind=LineKind.REFERENCES, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=PieceKind.REFERENCES, paragraph=paragraph))
             continue
         if _RULE.fullmatch(raw) or (titled and not cited and not makes_statement(raw)):
-            lines.append(TextLine(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=PieceKind.HEADING, paragraph=paragraph))
             continue
         if raw.lstrip().startswith("|") and raw.count("|") >= 2:
             cells = [cell.strip(" *`") for cell in raw.strip().strip("|").split("|")]
@@ -105,7 +91,7 @@ def read_lines(
             heads = [cell[:_MOST_HEAD] for cell in cells] if names else heads or []
             lines.append(
                 TextLine(
-                    start=start, end=end, kind=LineKind.HEADING if head else LineKind.TEXT,
+                    start=start, end=end, kind=PieceKind.HEADING if head else PieceKind.CLAIM,
                     paragraph=paragraph, row=True, row_text="" if head else spelled,
                 )
             )  # fmt: skip
@@ -117,7 +103,7 @@ def read_lines(
         while begin < end and text[begin].isspace():
             begin += 1
         if begin >= end:
-            lines.append(TextLine(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+            lines.append(TextLine(start=start, end=end, kind=PieceKind.HEADING, paragraph=paragraph))
             continue
         previous = lines[-1] if lines else None
         if not item and not titled and previous and _wrapped(text, previous, begin, paragraph):
@@ -125,7 +111,9 @@ def read_lines(
                 start=previous.start, end=end, kind=previous.kind, paragraph=paragraph, item=previous.item
             )
             continue
-        lines.append(TextLine(start=begin, end=end, kind=LineKind.TEXT, paragraph=paragraph, item=bool(item)))
+        lines.append(
+            TextLine(start=begin, end=end, kind=PieceKind.CLAIM, paragraph=paragraph, item=bool(item))
+        )
     return lines
 
 
@@ -142,17 +130,18 @@ def _refers(line: str, cited: bool) -> bool:
 def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
     """Whether a table's first line is its head: a rule follows, or another row follows and no cell contains
     a number or a statement. A line with a sum of money is never a head."""
-    if any(has_sum(cell) for cell in cells):
+    numbers = [value for cell in cells for value in extract_values(cell)]
+    if any(value.form is QuantityForm.MONEY and value.value for value in numbers):
         return False
     if _RULE.fullmatch(below):
         return True
     row = below.lstrip().startswith("|") and not cited
-    return row and not any(has_number(cell) or has_verb(cell) for cell in cells)
+    return row and not numbers and not any(has_verb(cell) for cell in cells)
 
 
 def _wrapped(text: str, previous: TextLine, begin: int, paragraph: int) -> bool:
     """Whether the line continues a previous line that broke off mid-sentence."""
-    if previous.kind is not LineKind.TEXT or previous.row or previous.paragraph != paragraph:
+    if previous.kind is not PieceKind.CLAIM or previous.row or previous.paragraph != paragraph:
         return False
     last, first = text[previous.end - 1], text[begin]
     between = text[previous.end : begin]

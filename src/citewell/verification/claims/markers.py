@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.verification.words import is_clause
 
 
 class Marker(Record, frozen=True, kw_only=True):
@@ -81,13 +80,11 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
     pieces: list[str] = []
     offsets = array("L")
     markers: list[Marker] = []
-    position = length = cited = 0
+    position = cited = 0
 
     def keep(start: int, end: int) -> None:
-        nonlocal length
         pieces.append(raw[start:end])
         offsets.extend(range(start, end))
-        length += end - start
 
     for match in _BRACKET.finditer(raw):
         read = None if _left_alone(raw, match, code) else _read(match["body"], ids)
@@ -99,24 +96,19 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
             raise UsageError(
                 f"the answer has more than {MOST_CITATIONS:,} citations", hint="check the answer in parts"
             )
-        start = match.start()
-        if start > position:
-            keep(position, start)
+        stop = match.start()
         # Remove the space before a marker too if white space or punctuation follows.
         after = raw[match.end() : match.end() + 1]
-        if (not after or after.isspace() or after in ".,;:!?)[【［") and pieces:
-            while pieces:
-                kept = pieces[-1].rstrip(" \t\u00a0")
-                if blanks := len(pieces[-1]) - len(kept):
-                    del offsets[-blanks:]
-                    length -= blanks
-                if kept:
-                    pieces[-1] = kept
-                    break
-                pieces.pop()
+        if not after or after.isspace() or after in ".,;:!?)[【［":
+            while stop > position and raw[stop - 1] in " \t\u00a0":
+                stop -= 1
+        keep(position, stop)
         markers.append(
-            Marker(start=start, end=match.end(), at=length, labels=labels, inference=inference, note=note)
-        )
+            Marker(
+                start=match.start(), end=match.end(), at=len(offsets), labels=labels, inference=inference,
+                note=note,
+            )
+        )  # fmt: skip
         position = match.end()
     keep(position, len(raw))
     offsets.append(len(raw))
@@ -218,7 +210,7 @@ def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
         bare = _BRACKET.sub("", line.group()).rstrip()
         prose = not comment and bare.endswith((".", "!", "?")) and _SENTENCE.fullmatch(bare)
         comment ^= len(_COMMENT.findall(line.group())) % 2 == 1
-        if prose and is_clause(line.group().lower()):
+        if prose:
             continue
         place = start + line.start(), start + line.end()
         if found and found[-1][1] == place[0]:
@@ -236,21 +228,14 @@ def _left_alone(raw: str, match: re.Match[str], code: _Code) -> bool:
             return True
     if raw[start] == "[" and _ADDRESS.match(raw, end):
         return True
-    if raw.startswith(":", end) and _opens_line(raw, start):
-        return bool(_DEFINITION.match(raw, end))
+    if _DEFINITION.match(raw, end):
+        return True
     # "[Nike][1]" is a reference link; "[1][2]" are two markers.
     if start and raw[start - 1] == "]":
         opened = raw.rfind("[", max(0, start - _LINK_TEXT), start - 1)
         words = raw[opened + 1 : start - 1] if opened >= 0 else ""
         return bool(words) and "]" not in words and _read(words, frozenset()) is None and words.strip() != "x"
     return False
-
-
-def _opens_line(raw: str, place: int) -> bool:
-    """Whether only spaces and tabs precede ``place`` on its line."""
-    while place and raw[place - 1] in " \t":
-        place -= 1
-    return not place or raw[place - 1] == "\n"
 
 
 def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str] | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from citewell.verification.claims.statements import explains_cause, has_amount
-from citewell.verification.words import is_clause
+from citewell.verification.claims.statements import has_amount, has_verb
 
 _FRAME = re.compile(
     r"(?:(?:based on|according to|from|in|as (?:stated|described|mentioned|noted|reported) in) (?:the )?"
@@ -190,10 +189,9 @@ def _only_named(rest: str) -> bool:
     left = _PERIOD.sub("", _POINTED.sub("", rest))
     return (
         not _TURNS.search(rest)
-        and not explains_cause(rest)
         and not _AMOUNT.search(_PERIOD.sub("", rest))
         and not _ENDED.search(left)
-        and not is_clause(f"x {left}".lower())
+        and not has_verb(f"x {left}")
     )
 
 

@@ -9,43 +9,35 @@ from __future__ import annotations
 import re
 
 from citewell.questions.quantity import QuantityForm
-from citewell.verification.entities import names
-from citewell.verification.quantities import extract_quantities
+from citewell.verification.entities import EVERYDAY, names
+from citewell.verification.quantities import extract_values
 from citewell.verification.words import (
     AUXILIARIES,
-    DETERMINERS,
     PAST,
     PLAIN_BASES,
     THIRD,
-    WORD,
     is_doubtful,
     is_finite,
 )
 
-_DATED = frozenset({QuantityForm.DATE, QuantityForm.YEAR, QuantityForm.ORDINAL})
 _MEASURED = frozenset({QuantityForm.MONEY, QuantityForm.PERCENT, QuantityForm.POINTS})
-_DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_DETERMINERS = frozenset(
+    "the a an its their his her our this these those my your no all some any every".split()
+)
 _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
 )
 _LONGEST = 500
 """Maximum characters of a heading: a longer line is taken to state something."""
-_NAMED_SO = re.compile(r"-|^\d[A-Z]$")  # "30-day plan", "5G"
-_CALLED = re.compile(r"\b[A-Z]{2,}[- ]$")  # "ISO 27001"
 # Openings of a section title that state nothing: "Overview: Nike".
 _PART = re.compile(
     r"(?:(?:key|main|final|executive|brief)\s+)?(?:overview|summary|conclusions?|introduction|background|context|analysis|"
     r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
     re.IGNORECASE,
 )
-# Plurals that may precede another noun ("Interest rates outlook").
-_PLURALS = frozenset(
-    "accounts affairs assets awards bonds effects events experiences facts funds goods items laws markets means notes "
-    " parts payments prices rates resources rights rules sales sports steps stocks systems taxes terms types".split()
-)
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
 _NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
-_EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
 # Heading numbers: "Step 1: ", "2.1. ", "IV. ".
 _LABEL = re.compile(
     r"^(?:(?:step|part|chapter|section|option|phase|item|note|appendix|example|question|table|figure)\s+"
@@ -72,26 +64,13 @@ _CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)"
 
 
 def has_amount(text: str) -> bool:
-    """Whether the text contains a sum, a percentage or a measurement; not a year, a count ("Top 5 risks") or
-    a number in a name ("ISO 27001", "5G", "30-day plan")."""
+    """Whether the text contains a sum, a percentage or a measurement; not a year or a count ("Top 5
+    risks")."""
     return len(text) > _LONGEST or any(
-        found.form in _MEASURED
-        or found.unit
-        or found.scaled
-        or (abs(found.value) >= 1_000 and not _CALLED.search(text[: found.start]))
-        for found in extract_quantities(text)
-        if found.form not in _DATED and found.value and not _NAMED_SO.search(found.text)
+        found.form in _MEASURED or found.unit or found.scaled or abs(found.value) >= 1_000
+        for found in extract_values(text)
+        if found.value
     )
-
-
-def has_sum(text: str) -> bool:
-    """Whether the text contains an amount of money; "(in $000)" does not count."""
-    return any(found.form is QuantityForm.MONEY and found.value for found in extract_quantities(text))
-
-
-def has_number(text: str) -> bool:
-    """Whether the text contains a number other than dates, years and ordinals."""
-    return any(found.form not in _DATED for found in extract_quantities(text))
 
 
 def makes_statement(text: str) -> bool:
@@ -108,20 +87,19 @@ def makes_statement(text: str) -> bool:
 def has_verb(text: str) -> bool:
     """Whether the text has a verb, listed or recognised by its ending, with a subject. A question used as a
     title does not count ("What is insulin")."""
-    words = [] if _ASKS.match(text) else WORD.findall(text)
+    words = [] if _ASKS.match(text) else _WORD.findall(text)
     for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
         form, after = word.lower(), behind.lower()
         if form in AUXILIARIES and word != "May":
             return True
         article = after in _DETERMINERS
-        named = before[:1].isupper() and not _EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
+        named = before[:1].isupper() and not EVERYDAY.search(before.lower()) and before.lower() not in _SMALL
         third = form in THIRD
         if is_doubtful(form):
             if article:
                 return True
             continue
-        goes_on = after in _NOUNS_GO_ON or (third and not after)
-        if (third or form in PAST) and form not in _PLURALS and (article or (named and not goes_on)):
+        if third and (article or (named and after and after not in _NOUNS_GO_ON)):
             return True
         if form in PAST or re.fullmatch(r"[a-z]{3,}ed", form):
             if named or article:
@@ -129,7 +107,7 @@ def has_verb(text: str) -> bool:
         elif word.islower() and after[:1].isalpha() and before.lower() not in _SMALL and after not in _SMALL:
             plural = before.lower().endswith("s")
             ends = (third or re.fullmatch(r"[a-z]{3,}s", form)) and not _NOUN.search(form)
-            if (plural and form in PLAIN_BASES) or (ends and not plural and form not in _PLURALS):
+            if (plural and form in PLAIN_BASES) or (ends and not plural):
                 return True
     return False
 
@@ -148,7 +126,7 @@ def lead_statement(lead: str) -> str:
     whole = said if tail and tail["aside"] else bare
     if has_amount(said) or explains_cause(said):
         return whole
-    words = WORD.findall(said)
+    words = _WORD.findall(said)
     if _ANNOUNCES.match(bare) or not words:
         return ""
     # A verb at the end needs the list to complete it.
