@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.environment import environment
@@ -34,15 +33,12 @@ from citewell.server.mcp_results import (
     AskResult,
     AuditResult,
     CitationCheck,
-    Disagreement,
     IngestResult,
+    Place,
     ReceiptResult,
+    Result,
     SearchResult,
     WithdrawResult,
-    citation_result,
-    claim_result,
-    make_place,
-    passage_result,
     past_answer,
 )
 from citewell.server.telemetry import Telemetry
@@ -60,7 +56,6 @@ ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
 
-Result = TypeVar("Result", bound=BaseModel)
 _NAMES = frozenset({"document_id"})
 """Arguments that identify something to look up."""
 
@@ -87,17 +82,17 @@ def make_server(
     server = MCPServer("citewell", instructions=INSTRUCTIONS, version=environment()["citewell"])
     conversation = session_id()
 
-    def tool(annotations: ToolAnnotations) -> Callable[[Callable[..., BaseModel]], None]:
+    def tool(annotations: ToolAnnotations) -> Callable[[Callable[..., Result]], None]:
         """Adds a tool: its result is escaped, arguments copied from such results are unescaped, and errors
         reach the agent with their remedy."""
 
-        def add(work: Callable[..., BaseModel]) -> None:
+        def add(work: Callable[..., Result]) -> None:
             @wraps(work)
-            async def called(**given: Any) -> BaseModel:
+            async def called(**given: Any) -> Result:
                 deadline = Deadline(kb.config.server.timeout_s)
                 given |= {name: unescaped(given[name]) for name in _NAMES & given.keys()}
 
-                def run() -> BaseModel:
+                def run() -> Result:
                     with spans.calling(work.__name__), metered(Meter(deadline.gone)):
                         return _escaped(work(**given))
 
@@ -116,7 +111,7 @@ def make_server(
     def search(query: str, top_k: int = 5, document_id: str = "") -> SearchResult:
         """Find passages for a query, best first. ``top_k`` from 1 to 10; ``document_id`` keeps to one."""
         found = kb.search(query, top_k=top_k, document=document_id or None)
-        return SearchResult(passages=[passage_result(passage) for passage in found])
+        return SearchResult.model_validate({"passages": found})
 
     @tool(ASKS)
     def ask(question: str, document_id: str = "", session: str = "") -> AskResult:
@@ -126,25 +121,7 @@ def make_server(
                 question, session_id=session or conversation, document=document_id or None, gone=gone
             )
             describe(answer)
-        return AskResult(
-            request_id=answer.request_id,
-            session_id=answer.session_id,
-            decision=answer.decision.value,
-            answer=answer.text,
-            claims=[claim_result(claim) for claim in answer.claims],
-            missing=list(answer.missing),
-            conflicts=[
-                Disagreement(
-                    about=conflict.about,
-                    sides=[citation_result(side) for side in conflict.sides],
-                    superseded=conflict.supersession is not None,
-                )
-                for conflict in answer.conflicts
-            ],
-            nearest=[citation_result(place) for place in answer.nearest],
-            confidence=plain(answer.confidence),
-            record_hash=answer.record_hash,
-        )
+        return AskResult.model_validate(answer)
 
     @tool(READS)
     def verify_citation(
@@ -227,7 +204,10 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document: Document) -> Cit
     source = {"id": document_id, "text": _with_heads(document, located.spans)}
     line = msgspec.json.encode({"claim": claim, "sources": [source]})
     checked = msgspec.json.decode(kb.verify_line(line, gone=listener()))
-    places = [make_place(document_id, document.version, start, end) for start, end in located.spans]
+    places = [
+        Place(document_id=document_id, document_version=document.version, start=start, end=end)
+        for start, end in located.spans
+    ]
     if not checked["claims"]:
         nothing = "the text contains no claim to check"
         return CitationCheck(found=True, status="UNCHECKED", reason=nothing, places=places)
