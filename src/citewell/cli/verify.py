@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import app, command
-from citewell.cli.home import Home
+from citewell.cli.commands import Home, app, command
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
 from citewell.core.errors import DocumentError, UsageError
 from citewell.core.vocabulary import readable_name
