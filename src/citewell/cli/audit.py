@@ -13,7 +13,7 @@ import typer
 from citewell.audit.log import Growth, InclusionProof
 from citewell.audit.question import AuditQuery, moment
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import CommandResult, Id, app, command, group, options_in, read_argument_file
+from citewell.cli.commands import CommandResult, Id, app, command, group, options_in, read_text
 from citewell.cli.printing import ERROR, FAILED, OK, aside, counted, facts, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.core.files import make_file
@@ -61,9 +61,7 @@ def prove(
         proof = kb.log.prove(id)
         head = f"leaf {proof.index} of {proof.size}: {proof.leaf}"
     else:
-        proof = kb.log.prove_growth(
-            read_argument_file(since, hint="name the file in which you kept the checkpoint")
-        )
+        proof = kb.log.prove_growth(read_text(since, hint="name the file in which you kept the checkpoint"))
         head = f"the first {proof.old_size} of {proof.size} entries are those of the checkpoint:"
     lines = (head, *proof.hashes, "", proof.checkpoint.removesuffix("\n"))
     return CommandResult(proof, lambda: say("\n".join(lines)))
@@ -99,8 +97,8 @@ def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | N
     from citewell.server.keys import ApiKeys
 
     outside, published = (
-        [read_argument_file(path) for path in checkpoint or ()],
-        read_argument_file(key) if key else "",
+        [read_text(path) for path in checkpoint or ()],
+        read_text(key) if key else "",
     )
     with closing(ApiKeys(kb.home)) as api_keys:
         report = kb.log.check(outside=outside, key=published, api_keys=api_keys.all())

@@ -12,6 +12,7 @@ import copy
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
@@ -85,6 +86,7 @@ class CommandResult:
 
 
 DEFAULT = ".citewell"
+STDIN = "-"
 
 
 class Home(NamedTuple):
@@ -231,9 +233,17 @@ def refuse_unwritable(path: Path | None) -> None:
         raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
-def read_argument_file(path: Path, *, hint: str = "name a text file") -> str:
-    """The file's text. Raises UsageError if it cannot be read."""
+def read_bytes(path: str | Path, *, hint: str = "check the path") -> bytes:
+    """The file's bytes, or those of standard input for ``-``. Raises UsageError if it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint=hint) from error
+        return sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint=hint) from error
+
+
+def read_text(path: str | Path, *, hint: str = "check the path") -> str:
+    """As :func:`read_bytes`, decoded; also raises UsageError if it is not UTF-8."""
+    try:
+        return read_bytes(path, hint=hint).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error
