@@ -27,8 +27,7 @@ from citewell.core.vocabulary import is_fully_supported as is_earned
 from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import CurrentCitation
-from citewell.server.pages.marking import Block, ClaimSpan, blocks, excerpts, section_at
-from citewell.server.pages.papers import Paper, papers_of
+from citewell.server.pages.marking import Block, ClaimSpan, Paper, blocks, excerpts, papers_of, section_at
 from citewell.server.pages.rendering import view_address
 from citewell.verification.evidence import not_english
 

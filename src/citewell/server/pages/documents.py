@@ -22,8 +22,7 @@ from citewell.knowledge.revisiting.rechecking import Notice
 from citewell.server.files import upload
 from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Visit
 from citewell.server.pages.answers import title_of, worst
-from citewell.server.pages.marking import ClaimSpan, blocks, section_at, window
-from citewell.server.pages.papers import paper_of
+from citewell.server.pages.marking import ClaimSpan, blocks, paper_of, section_at, window
 from citewell.server.pages.rendering import address, view_address, view_of
 from citewell.server.problems import looking_up, not_found
 from citewell.server.site import site
