@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from citewell.vendors.reading import VendorAnswer
+from citewell.vendors.writing import write
 
 Json = dict[str, Any]
 MARK = "citewell"
@@ -23,8 +24,9 @@ DONE: Json = {"type": "[DONE]"}
 
 class Protocol(NamedTuple):
     """``joined`` assembles a stream's events into a response, ``last`` tests whether an event ends it;
-    ``marked`` adds a mark to a response, ``closing`` to the events that end a stream; ``withheld`` replaces a
-    response's text by a notice, ``events`` turns a response into a stream; ``error`` is an error body."""
+    ``marked`` adds a mark to a response, ``closing`` to the events that end a stream; ``refused`` are the
+    members of a response, and ``stopped`` those of its one answer, that say that it was refused; ``events``
+    turns a response into a stream; ``error`` is an error body."""
 
     vendor: str
     path: re.Pattern[str]
@@ -32,9 +34,17 @@ class Protocol(NamedTuple):
     last: Callable[[Json], bool]
     marked: Callable[[Json, VendorAnswer, Json], None]
     closing: Callable[[list[Json], VendorAnswer, Json], list[Json]]
-    withheld: Callable[[Json, str], Json]
+    refused: Json
+    stopped: Json
     events: Callable[[Json], list[Json]]
     error: Callable[[str], Json]
+
+    def withheld(self, response: Json, notice: str) -> Json:
+        """The response with a notice for its text."""
+        made = response | write(VendorAnswer(text=notice), (), self.vendor) | self.refused
+        for one in made.get("choices") or made.get("candidates") or ():
+            one.update(self.stopped)
+        return made
 
 
 def protocol_of(path: str) -> Protocol | None:
@@ -120,21 +130,14 @@ def _chat_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> list[
     return [chunk | {"choices": choices, MARK: mark}, *held]
 
 
-def _chat_withheld(response: Json, notice: str) -> Json:
-    choice = {
-        "index": 0,
-        "finish_reason": "content_filter",
-        "logprobs": None,
-        "message": {"role": "assistant", "content": notice, "refusal": None},
-    }
-    return response | {"choices": [choice]}
-
-
-def _chat_events(response: Json) -> list[Json]:
-    chunk = {key: value for key, value in response.items() if key not in ("choices", "usage")}
+def chat_events(response: Json) -> list[Json]:
+    """A completion as chunks: its message, then its end, which has the mark."""
+    about = {key: value for key, value in response.items() if key not in ("choices", "usage", MARK)}
+    about["object"] = "chat.completion.chunk"
     choice = response["choices"][0]
-    kept = {"index": 0, "delta": choice["message"], "finish_reason": choice["finish_reason"]}
-    return [chunk | {"object": "chat.completion.chunk", "choices": [kept]}, DONE]
+    said = {"index": 0, "delta": choice["message"], "finish_reason": None}
+    ends = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    return [about | {"choices": [said]}, about | {"choices": [ends], MARK: response.get(MARK)}, DONE]
 
 
 def _openai_error(message: str) -> Json:
@@ -152,12 +155,7 @@ def _responses_joined(events: Sequence[Json]) -> Json:
     if whole is not None:
         return dict(whole)
     text = "".join(event["delta"] for event in events if event.get("type") == "response.output_text.delta")
-    return {"output": [_message(text)]}
-
-
-def _message(text: str) -> Json:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
+    return write(VendorAnswer(text=text), (), "openai-responses")
 
 
 def _responses_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
@@ -172,10 +170,6 @@ def _responses_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> 
         if event.get("type") in _ENDS:
             _responses_marked(event["response"], answered, mark)
     return held
-
-
-def _responses_withheld(response: Json, notice: str) -> Json:
-    return response | {"status": "completed", "output": [_message(notice)]}
 
 
 def _responses_events(response: Json) -> list[Json]:
@@ -228,11 +222,6 @@ def _last_marked(held: list[Json], answered: VendorAnswer, mark: Json) -> list[J
     return [*held[:-1], held[-1] | {MARK: mark}]
 
 
-def _messages_withheld(response: Json, notice: str) -> Json:
-    block = {"type": "text", "text": notice, "citations": None}
-    return response | {"content": [block], "stop_reason": "refusal", "stop_sequence": None}
-
-
 def _messages_events(response: Json) -> list[Json]:
     text = response["content"][0]["text"]
     usage = response.get("usage") or {"input_tokens": 0, "output_tokens": 0}
@@ -268,11 +257,6 @@ def _gemini_joined(events: Sequence[Json]) -> Json:
     return whole | {"candidates": [candidate]}
 
 
-def _gemini_withheld(response: Json, notice: str) -> Json:
-    content = {"role": "model", "parts": [{"text": notice}]}
-    return response | {"candidates": [{"index": 0, "content": content, "finishReason": "OTHER"}]}
-
-
 def _gemini_ends(event: Json) -> bool:
     return any(candidate.get("finishReason") for candidate in event.get("candidates") or ())
 
@@ -285,8 +269,9 @@ PROTOCOLS = (
         lambda event: event is DONE,
         _chat_marked,
         _chat_closing,
-        _chat_withheld,
-        _chat_events,
+        {},
+        {"finish_reason": "content_filter"},
+        chat_events,
         _openai_error,
     ),
     Protocol(
@@ -296,7 +281,8 @@ PROTOCOLS = (
         lambda event: event.get("type") in _ENDS,
         _responses_marked,
         _responses_closing,
-        _responses_withheld,
+        {"status": "completed"},
+        {},
         _responses_events,
         _openai_error,
     ),
@@ -307,7 +293,8 @@ PROTOCOLS = (
         lambda event: event.get("type") == "message_stop",
         _top_marked,
         _last_marked,
-        _messages_withheld,
+        {"stop_reason": "refusal", "stop_sequence": None},
+        {},
         _messages_events,
         lambda message: {"type": "error", "error": {"type": "api_error", "message": message}},
     ),
@@ -318,7 +305,8 @@ PROTOCOLS = (
         _gemini_ends,
         _top_marked,
         _last_marked,
-        _gemini_withheld,
+        {},
+        {"index": 0, "finishReason": "OTHER"},
         lambda response: [response],
         lambda message: {"error": {"code": 502, "message": message, "status": "UNAVAILABLE"}},
     ),

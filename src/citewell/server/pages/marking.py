@@ -1,5 +1,5 @@
-"""A range of a document for display: its text as blocks (headings, paragraphs, tables) with spans marked, and its
-pages as images with rectangles over the cited text.
+"""A range of a document for display: its text as blocks (headings, paragraphs, tables) with spans marked, and
+its pages as images with rectangles over the cited text.
 
 In: a Document, a range, spans with the numbers of the claims that cite them. Out: values for a template, all
 plain text. Knows nothing about HTML or answers.
