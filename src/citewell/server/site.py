@@ -21,7 +21,6 @@ from citewell.core.access import Caller
 from citewell.core.errors import AbandonedError
 from citewell.core.metering import Meter, metered
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Deadline, WorkQueue
 from citewell.server.logs import log
@@ -59,7 +58,6 @@ class Site:
         self.streams = Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay)
         self.telemetry = telemetry(documents=settings.otel_documents, writer=kb.config.generator)
         self.issuer = Issuer(settings) if settings.oidc_issuer else None
-        self.pictures = Pictures(kb.config.documents)
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
         self.failed = ""

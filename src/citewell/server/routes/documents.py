@@ -20,7 +20,7 @@ from citewell.core.records import Box, Document, Page, Record
 from citewell.documents.evidence.catalogue import CatalogueEntry
 from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.files import upload
+from citewell.server.files import page_image, upload
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, looking_up, not_found
@@ -172,7 +172,7 @@ async def picture(
 
     def draw(gone: Callable[[], str]) -> bytes:
         found = _version(here.kb_for(caller), asked.id, asked.version)
-        return here.pictures.page(found, asked.number, round(asked.scale, 2), gone)
+        return page_image(found, asked.number, round(asked.scale, 2), here.kb.config.documents, gone)
 
     drawn = await here.attended(here.checks, request, caller, draw, timeout_s=here.settings.timeout_s)
     # A version never changes, but access to it can, so shared caches must not keep it.
