@@ -34,11 +34,11 @@ def upload(
     kb: KnowledgeBase,
     file: BinaryIO,
     name: str,
+    gone: Callable[[], str] = lambda: "",
     *,
     document_id: str = "",
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
-    gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
     """Ingests an uploaded file; ``document_id`` defaults to ``uploads/NAME``. An unreadable file is reported
     and not kept; nor is one that nobody is waiting for any more."""

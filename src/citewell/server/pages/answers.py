@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from citewell.core.errors import CitewellError, EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document, Passage
+from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document
 from citewell.core.vocabulary import (
     Bar,
     State,
@@ -31,8 +31,8 @@ from citewell.server.pages.marking import Block, ClaimSpan, Paper, blocks, excer
 from citewell.server.pages.rendering import view_address
 from citewell.verification.evidence import not_english
 
-Place = tuple[str, str, int, int]
-"""Document id, version, start, end of a citation."""
+Today = dict[Citation, CurrentCitation]
+"""What located citations resolve to in today's documents."""
 Numbered = Sequence[tuple[int, Claim]]
 """(number, claim), numbered from 1."""
 
@@ -135,7 +135,7 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
     feedback on it."""
     numbered = list(enumerate(record.claims, 1))
     cited = [one for claim in record.claims for one in _located(claim.citations)]
-    today = dict(zip(map(_place, cited), kb.audit.resolve(cited), strict=True))
+    today = dict(zip(cited, kb.audit.resolve(cited), strict=True))
     placed = _placed(record.shown_response, numbered)
     searched_as = str(record.parameters.get("searched_as", ""))
     sources = list(_sources(record, numbered, kb, today))
@@ -174,7 +174,8 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
     """The ranked passages, best first, as in their documents; with ``sentences``, one line for each."""
     try:
         answer = kb.answer_of(record)
-        known = {_key(passage): passage.chunk for passage in answer.passages}
+        chunks = (passage.chunk for passage in answer.passages)
+        known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
         nearest = {one.chunk_id: one for one in answer.nearest}
     except CitewellError:  # it ended in an error, so there is no answer
         known, nearest = {}, {}
@@ -204,10 +205,6 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
             )
         )
     return found
-
-
-def _key(passage: Passage) -> tuple[str, str]:
-    return passage.chunk.document_id, passage.chunk.chunk_id
 
 
 def _said(said: Sequence[Feedback], claim: int | None) -> ReaderFeedback:
@@ -256,9 +253,7 @@ def _parts(text: str, placed: Numbered) -> Iterable[Part]:
         yield Part(text[at:])
 
 
-def _claim_sources(
-    record: AuditRecord, number: int, claim: Claim, today: dict[Place, CurrentCitation]
-) -> Iterable[ClaimSource]:
+def _claim_sources(record: AuditRecord, number: int, claim: Claim, today: Today) -> Iterable[ClaimSource]:
     grouped: dict[tuple[str, str, int | None, bool], list[Citation]] = {}
     for one in claim.citations:
         grouped.setdefault((one.document_id, one.document_version, one.page, one.start < 0), []).append(one)
@@ -273,12 +268,12 @@ def _claim_sources(
             ocr=ocr_of(citations),
             quotes=tuple(dict.fromkeys(one.quote for one in citations)),
             state=next((state for state in states if state != own), None),
-            today=worst(today[_place(one)] for one in located),
+            today=worst(today[one] for one in located),
         )
 
 
 def _sources(
-    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: dict[Place, CurrentCitation]
+    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: Today
 ) -> Iterable[CitedSource]:
     grouped: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
     for number, claim in numbered:
@@ -297,7 +292,7 @@ def _sources(
             title=title_of(document),
             href=href,
             first=first,
-            today=worst(today[_place(one)] for _, one in cited),
+            today=worst(today[one] for _, one in cited),
             document=document,
             section=first.section_path or section_at(document, first.start),
             blocks=excerpts(document, spans),
@@ -318,18 +313,16 @@ def worst(resolved: Iterable[CurrentCitation]) -> str:
 def outdated(records: Iterable[AuditRecord], kb: KnowledgeBase) -> set[str]:
     """The request ids of the answers of which a shown citation is CHANGED or GONE today."""
     cited = {
-        record.request_id: [
-            one for claim in record.claims if claim.shown for one in _located(claim.citations)
-        ]
+        record.request_id: _located(one for claim in record.claims if claim.shown for one in claim.citations)
         for record in records
         if record.response_decision != Decision.ABSTAIN.value
     }
     whole = [one for citations in cited.values() for one in citations]
-    today = dict(zip(map(_place, whole), kb.audit.resolve(whole), strict=True))
+    today = dict(zip(whole, kb.audit.resolve(whole), strict=True))
     return {
         request_id
         for request_id, citations in cited.items()
-        if worst(today[_place(one)] for one in citations) in ("GONE", "CHANGED")
+        if worst(today[one] for one in citations) in ("GONE", "CHANGED")
     }
 
 
@@ -355,7 +348,3 @@ def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
 def _located(citations: Iterable[Citation]) -> list[Citation]:
     """The citations located in a source."""
     return [one for one in citations if one.start >= 0]
-
-
-def _place(citation: Citation) -> Place:
-    return citation.document_id, citation.document_version, citation.start, citation.end

@@ -211,7 +211,7 @@ async def take_in(
     options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
 
     def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
-        reports = [upload(posting.kb, one.file, one.filename or "", gone=gone, **options) for one in files]
+        reports = [upload(posting.kb, one.file, one.filename or "", gone, **options) for one in files]
         return tuple(outcome for report in reports for outcome in report.files)
 
     outcomes = await site(posting.request).changed(posting.request, posting.caller, take)
@@ -228,9 +228,7 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
     take = partial(
         upload, posting.kb, file.file, file.filename or "", document_id=id, acl=entry.acl, tags=entry.tags
     )
-    report = await site(posting.request).changed(
-        posting.request, posting.caller, lambda gone: take(gone=gone)
-    )
+    report = await site(posting.request).changed(posting.request, posting.caller, take)
     return await run_in_threadpool(_about, posting, id, report.files)
 
 

@@ -204,9 +204,8 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
             "acl": [str(group) for group in form.getlist("acl")],
             "tags": [str(tag) for tag in form.getlist("tag")],
         }
-        name = file.filename or ""
-        take = partial(upload, here.kb_for(caller), file.file, name, **options)
-        report = await here.changed(request, caller, lambda gone: take(gone=gone))
+        take = partial(upload, here.kb_for(caller), file.file, file.filename or "", **options)
+        report = await here.changed(request, caller, take)
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
