@@ -126,8 +126,8 @@ def _throw_away(config: Config, folder: Path, over: list[Path]) -> KnowledgeBase
     from citewell.documents.outcomes import ADDED
 
     knowledge_base = opening.open(folder, config=config)
-    with progress_bar() as progress:
-        report = knowledge_base.ingest(*over, progress=progress)
+    with progress_bar() as bar:
+        report = knowledge_base.ingest(*over, progress=bar)
     tell(report, quiet=True)
     tell_notes(report)
     if not any(outcome.status == ADDED for outcome in report.files):

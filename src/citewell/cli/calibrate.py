@@ -51,8 +51,8 @@ def calibrate(
     knowledge_base = _without_card(home)
     evidence = _evidence(files or [])
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
-    with progress_bar() as progress:
-        card = make(knowledge_base, evidence, terms, progress=progress)
+    with progress_bar() as bar:
+        card = make(knowledge_base, evidence, terms, progress=bar)
     path = out or home.path / "card.json"
     lost = _lost(card, path)
     # Logged first: no card may come into use that the log does not know.

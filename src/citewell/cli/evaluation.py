@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.commands import CommandResult, Home, command, group, refuse_unwritable
-from citewell.cli.printing import ERROR, FAILED, OK, aside, escaped, format_columns, say
-from citewell.core.display import visible
+from citewell.cli.printing import ERROR, FAILED, OK, aside, escaped, format_columns, progress, say
 from citewell.core.errors import DocumentError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
@@ -55,9 +54,9 @@ def run(
     refuse_unwritable(html)
     refuse_unwritable(out)
     read = load_cases(cases)
-    with progress_bar() as progress:
+    with progress_bar() as bar:
         if answers is None:
-            made = evaluate_home(home.open(), read, runs=runs, top_k=top_k, progress=progress)
+            made = evaluate_home(home.open(), read, runs=runs, top_k=top_k, progress=bar)
         else:
             recorded, digest = load_answers(answers)
             unknown = sorted(set(recorded) - {case.id for case in read})
@@ -66,7 +65,7 @@ def run(
                 aside(f"note: {told}, for example {unknown[0]!r}")
             found = home.open() if home.path.is_dir() else None
             parts = found.parts if found is not None else home.parts()
-            made = evaluate_recorded(recorded, digest, read, parts, found, progress=progress)
+            made = evaluate_recorded(recorded, digest, read, parts, found, progress=bar)
     if out is not None:
         write_run(made, out)
     if html is not None:
@@ -187,22 +186,9 @@ def _cell(point: DriftPoint | None) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A progress bar on standard error, shown only on a terminal."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        MofNCompleteColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, markup=False, emoji=False),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("cases", total=None)
-        yield lambda done, total, name: bar.update(
-            task, completed=done, total=total, description=visible(name)
-        )
+    """A progress bar over cases."""
+    with progress("cases") as advance:
+        yield lambda done, total, name: advance(done, total, f"{done}/{total} {name}")
 
 
 def _tell(run: Run) -> None:

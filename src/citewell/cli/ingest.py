@@ -23,8 +23,7 @@ import typer
 
 from citewell.cli.commands import Words, app, command
 from citewell.cli.errors import of_the_machine
-from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json
-from citewell.core.display import visible
+from citewell.cli.printing import ERROR, OK, aside, counted, progress, say, say_json
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
@@ -62,14 +61,14 @@ def ingest(
     --skipped: List each skipped file of a folder (files that are not documents).
     """
     try:
-        with progress_bar() as progress:
+        with progress_bar() as bar:
             report = kb.ingest(
                 *paths,
                 acl=acl or (),
                 tags=tag or (),
                 document_id=id,
                 supersedes=supersedes or (),
-                progress=progress,
+                progress=bar,
             )
     except KeyboardInterrupt:
         aside(
@@ -142,30 +141,17 @@ def tell_notes(report: IngestReport) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """Progress on standard error: a bar on a terminal, elsewhere a line every half minute."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, markup=False, emoji=False)
-    bar = Progress(
-        BarColumn(bar_width=20),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("looking for files", total=None)
+    with progress("looking for files") as advance:
         told_s = 0.0
 
-        def advance(step: IngestProgress) -> None:
+        def step(now: IngestProgress) -> None:
             nonlocal told_s
-            bar.update(task, completed=step.files, total=step.of, description=progress_line(step))
-            if bar.disable and step.elapsed_s - told_s >= _SILENCE_S:
-                told_s = step.elapsed_s
-                aside(progress_line(step))
+            advance(now.files, now.of, progress_line(now))
+            if not sys.stderr.isatty() and now.elapsed_s - told_s >= _SILENCE_S:
+                told_s = now.elapsed_s
+                aside(progress_line(now))
 
-        yield advance
+        yield step
 
 
 def progress_line(step: IngestProgress) -> str:
@@ -177,7 +163,7 @@ def progress_line(step: IngestProgress) -> str:
         minutes = round(step.left_s / 60)
         left = f", about {f'{minutes} min' if minutes else f'{step.left_s:.0f} s'} left"
     name = " ".join(step.path.rpartition("/")[2].split())
-    return visible(f"{step.files}/{step.of} files, {done}{left}: {name}")
+    return f"{step.files}/{step.of} files, {done}{left}: {name}"
 
 
 # --- watch ------------------------------------------------------------------------------------------
