@@ -45,6 +45,9 @@ def verify(
     --from VENDOR: FILE is a response of anthropic, openai, ...; without it the vendor is detected.
     --to FORMAT: Print what is verified as a response of a vendor, or as w3c.
     """
+    from citewell.vendors.reading import VendorAnswer
+    from citewell.vendors.requests import RequestSource
+
     response = more[0] if more and not answer and not jsonl else None
     sources = [*(source or ()), *(() if response else more or ())]
     fits = bool(sources) if answer else not sources or response is not None
@@ -63,17 +66,12 @@ def verify(
     if jsonl:
         return _lines(jsonl, assembly)
     read = _read(sources, assembly)
-    given = _response(response, from_, read) if response else _answer(answer, read)
+    if response:
+        given = _response(response, from_, read)
+    else:
+        named = tuple(RequestSource(id=id, text=text) for id, text in read)
+        given = VendorAnswer(text=read_text(answer), sources=named)
     return _one(given, question or given.question, assembly, json, to)
-
-
-def _answer(answer: str, sources: list[tuple[str, str]]) -> VendorAnswer:
-    from citewell.vendors.reading import VendorAnswer
-    from citewell.vendors.requests import RequestSource
-
-    return VendorAnswer(
-        text=read_text(answer), sources=tuple(RequestSource(id=id, text=text) for id, text in sources)
-    )
 
 
 def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> VendorAnswer:

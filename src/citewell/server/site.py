@@ -63,9 +63,6 @@ class Site:
         self.failed = ""
         self._keyed: bool | None = None
 
-    def kb_for(self, caller: Caller) -> KnowledgeBase:
-        return self.kb.as_(caller)
-
     async def attended(
         self,
         work: WorkQueue,

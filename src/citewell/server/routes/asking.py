@@ -88,7 +88,7 @@ async def run_answer(
 
 def _ask(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier, **more: Any) -> Answer:
     with here.telemetry.asking(carrier) as describe:
-        answer = here.kb_for(caller).ask(asked.question, **asked.options, **more)
+        answer = here.kb.as_(caller).ask(asked.question, **asked.options, **more)
         describe(answer)
     here.metrics.answered(answer)
     return answer
@@ -195,11 +195,11 @@ def _closed(here: Site, caller: Caller, request_id: str) -> bool:
         here.kb.parts.log.get(request_id)
     except UsageError:
         return False  # nothing is sealed yet
-    return not here.kb_for(caller).visibility.all_of([request_id])
+    return not here.kb.as_(caller).visibility.all_of([request_id])
 
 
 def _replayed(here: Site, caller: Caller, request_id: str) -> list[Event]:
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     with looking_up():
         record = kb.audit.record(request_id, reader=caller.user)
     if not record.response_decision:

@@ -287,7 +287,7 @@ def _known(here: Site, caller: Caller) -> Known:
     def known(first: str, last: str) -> list[Trace]:
         parts = here.kb.parts
         parts.must_be_there()
-        return here.kb_for(caller).visibility.traces(parts.traces.between(first, last))
+        return here.kb.as_(caller).visibility.traces(parts.traces.between(first, last))
 
     return known
 

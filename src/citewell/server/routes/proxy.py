@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -121,13 +122,13 @@ async def proxy(request: Request, path: str) -> Response:
         return _json(shape(f"{message} ({type(error).__name__})"), 504 if late else 502)
     headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
     if protocol is None or response.status_code != 200:
-        return StreamingResponse(_whole(response), response.status_code, headers)
+        return StreamingResponse(_pieces(response), response.status_code, headers)
     checking = Checking(request, upstream, protocol, body)
     headers[RECORD] = checking.record
     if headers.get("content-type", "").startswith("text/event-stream"):
         return StreamingResponse(checking.stream(response), 200, headers | {"X-Accel-Buffering": "no"})
     try:
-        data = b"".join([piece async for piece in _bounded(response)])
+        data = b"".join([piece async for piece in _pieces(response, MOST_BYTES)])
     except (httpx2.HTTPError, TooLarge) as error:
         return _json(shape(f"the answer was cut off ({type(error).__name__})"), 502)
     return await checking.body(data, headers)
@@ -176,7 +177,7 @@ class Checking:
         held: list[tuple[bytes, Json]] = []
         ending, broken, spoke = self.settings.policy == "withhold", "", time.monotonic()
         try:
-            async for raw in _events(_bounded(upstream)):
+            async for raw in _events(_pieces(upstream, MOST_BYTES)):
                 event = _event(raw)
                 seen.append(event)
                 ending = ending or self.protocol.last(event)
@@ -314,21 +315,13 @@ def _json(value: Any, status: int, headers: dict[str, str] | None = None) -> Res
     return Response(msgspec.json.encode(value), status, kept, "application/json")
 
 
-async def _whole(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The response unchanged; a broken connection breaks for the client too."""
-    try:
-        async for piece in response.aiter_bytes():
-            yield piece
-    finally:
-        await response.aclose()
-
-
-async def _bounded(response: httpx2.Response) -> AsyncIterator[bytes]:
+async def _pieces(response: httpx2.Response, most: float = math.inf) -> AsyncIterator[bytes]:
+    """The response unchanged; a broken connection breaks for the client too. Raises TooLarge."""
     size = 0
     try:
         async for piece in response.aiter_bytes():
             size += len(piece)
-            if size > MOST_BYTES:
+            if size > most:
                 raise TooLarge
             yield piece
     finally:
