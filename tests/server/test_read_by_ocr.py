@@ -14,8 +14,7 @@ from citewell.core.display import claims_html
 from citewell.core.records import Box, Document, Page
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.mcp import _check
-from citewell.server.mcp_results import Cited
+from citewell.server.mcp import Cited, _check
 
 QUESTION = "When did the bridge open?"
 TOLD = "read by OCR (confidence .93)"
