@@ -144,6 +144,7 @@ def templates() -> Environment:
         "readable_name": readable_name,
         "address": address,
         "view_of": view_of,
+        "view_address": view_address,
     }
     filters = (_short, _shorten, _share, _when, _size, _ms, readable_name, maker_words)
     environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
