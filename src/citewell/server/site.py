@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
@@ -74,19 +75,9 @@ class Site:
     ) -> Result:
         """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, ""
         while somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
-        deadline = Deadline(timeout_s)
-
-        async def present() -> bool:
-            if await request.is_disconnected():
-                deadline.left.set()
-            return not deadline.left.is_set()
-
-        try:
-            return await work.run(lambda: call(deadline.gone), caller=caller.user, wanted=present)
-        except AbandonedError as error:
-            raise overdue(error, deadline) from error
-        finally:
-            deadline.left.set()  # also of a request that was cancelled
+        async with _watched(request, timeout_s) as deadline:
+            task = partial(call, deadline.gone)
+            return await work.run(task, caller=caller.user, left=deadline.left.is_set)
 
     async def reading(self, request: Request, caller: Caller, call: Callable[[], Result]) -> Result:
         """As :meth:`attended`, for reading the log or judging again, which the meter stops in time."""
@@ -168,24 +159,31 @@ class DeadlineRoute(APIRoute):
             return handle
 
         async def attended(request: Request) -> Response:
-            deadline = Deadline(site(request).settings.timeout_s)
-            watching = asyncio.create_task(_watch(request, deadline))
-            try:
+            async with _watched(request, site(request).settings.timeout_s) as deadline:
                 with metered(Meter(deadline.gone)):
                     return await handle(request)
-            except AbandonedError as error:
-                raise overdue(error, deadline) from error
-            finally:
-                watching.cancel()
-                deadline.left.set()  # also of a request that was cancelled
 
         return attended
 
 
-async def _watch(request: Request, deadline: Deadline) -> None:
-    while not await request.is_disconnected():
-        await asyncio.sleep(_LOOKED_S)
-    deadline.left.set()
+@asynccontextmanager
+async def _watched(request: Request, timeout_s: float) -> AsyncIterator[Deadline]:
+    """The deadline of a request whose body has been read, if it has any. Raises Problem 503 on timeout."""
+    deadline = Deadline(timeout_s)
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(_LOOKED_S)
+        deadline.left.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield deadline
+    except AbandonedError as error:
+        raise overdue(error, deadline) from error
+    finally:
+        watching.cancel()
+        deadline.left.set()  # also of a request that was cancelled
 
 
 def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
