@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -41,8 +41,6 @@ MODELS = (PLAIN, CITED)
 """The plain answer; the answer with numbered markers and a list of sources, for clients that do not show
 annotations."""
 
-Known = Callable[[str, str], Sequence[Trace]]
-"""(first, last) -> the turns that the caller may read of sessions with ids in that range, newest first."""
 _MARK = re.compile(r" \[\d+\]")
 
 
@@ -102,7 +100,7 @@ async def completions(
 ) -> Response:
     """Answers the last message. Streamed content begins when the answer is sealed."""
     text = question_of(asked)
-    session = await run_in_threadpool(session_of, asked, caller.user, _known(here, caller))
+    session = await run_in_threadpool(session_of, asked, here, caller)
     options = msgspec.structs.asdict(asked.citewell or Options())
     try:
         question = msgspec.convert(options | {"question": text, "session_id": session}, AskRequest)
@@ -133,25 +131,28 @@ def question_of(asked: ChatRequest) -> str:
     return _text(last)
 
 
-def session_of(asked: ChatRequest, user: str, known: Known) -> str:
+def session_of(asked: ChatRequest, here: Site, caller: Caller) -> str:
     """A session id, the same for every turn of a conversation, as the protocol has none.
 
     A request with a single user turn opens a session. A later one carries the earlier turns and is matched to
-    the session that has them: among those that ``user`` opened with the same text, the one with the same
+    the session that has them: among those that ``caller`` opened with the same text, the one with the same
     questions, preferably also the same first answer, preferably the newest. An unknown conversation (begun
     elsewhere, or erased) is identified by its first question and answer.
     """
     if asked.citewell is not None and asked.citewell.session_id:
         return asked.citewell.session_id
     turns = [_words(message) for message in asked.messages if message.role == "user"]
-    begin = "ses_" + hash_value({"chat": [user, turns[0]]}).partition(":")[2][:16]
+    begin = "ses_" + hash_value({"chat": [caller.user, turns[0]]}).partition(":")[2][:16]
     before = turns[:-1]
     if not before:
         return begin + secrets.token_hex(4)
     answers = (_words(message) for message in asked.messages if message.role == "assistant")
     answer = _MARK.sub("", next(answers, ""))
+    parts = here.kb.parts
+    parts.must_be_there()
+    known = parts.traces.between(begin + "0" * 8, begin + "f" * 8)
     sessions: dict[str, list[Trace]] = {}
-    for turn in known(begin + "0" * 8, begin + "f" * 8):
+    for turn in here.kb.as_(caller).visibility.traces(known):
         sessions.setdefault(turn.session_id, []).insert(0, turn)
     fitting = []
     for session, had in sessions.items():
@@ -281,15 +282,6 @@ def _words(message: Message) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _known(here: Site, caller: Caller) -> Known:
-    def known(first: str, last: str) -> list[Trace]:
-        parts = here.kb.parts
-        parts.must_be_there()
-        return here.kb.as_(caller).visibility.traces(parts.traces.between(first, last))
-
-    return known
 
 
 async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[bytes]:
