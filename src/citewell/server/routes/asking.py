@@ -253,10 +253,6 @@ class Verified(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class _Claims(msgspec.Struct):
-    claims: tuple[Claim, ...]
-
-
 @router.post(
     "/verify",
     **described(
@@ -285,7 +281,7 @@ async def check_lines(request: Request, caller: Caller, here: Site, items: Seque
     def work(gone: Callable[[], str]) -> list[bytes]:
         with here.telemetry.verifying(request.headers) as describe:
             checked = [here.kb.verify_line(item, gone=gone) for item in items]
-            claims = [one for line in checked for one in msgspec.json.decode(line, type=_Claims).claims]
+            claims = [one for line in checked for one in msgspec.json.decode(line, type=Verified).claims]
             describe(claims)
         here.metrics.verified(claims)
         return checked

@@ -61,10 +61,6 @@ class TooLarge(Exception):
     """The answer is larger than MOST_BYTES."""
 
 
-class _UnsealedError(Exception):
-    """The record could not be written; the message is for the client."""
-
-
 def validate_proxy(settings: Proxy) -> None:
     """Raises ConfigError for unusable settings."""
     if not settings.to.startswith(("https://", "http://")):
@@ -150,7 +146,7 @@ class Checking:
         given, events, response = await run_in_threadpool(self._parsed, data)
         try:
             found, outcome, mark, withheld = await self._settled(response)
-        except _UnsealedError as error:
+        except Problem as error:
             return _json(self.protocol.error(str(error)), 503, {RECORD: self.record})
         headers |= {STATUS: outcome.status.value}
         if withheld is not None:
@@ -196,7 +192,7 @@ class Checking:
         response = await run_in_threadpool(self._joined, seen)
         try:
             found, outcome, mark, withheld = await self._settled(response, broken)
-        except _UnsealedError as error:
+        except Problem as error:
             broken = str(error)
         if broken:
             yield line(self.protocol.error(broken))
@@ -221,7 +217,7 @@ class Checking:
     async def _settled(
         self, response: Json, broken: str = ""
     ) -> tuple[VendorAnswer, ExternalOutcome, Json, Json | None]:
-        """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises _UnsealedError: without
+        """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises Problem: without
         a record, no answer is complete."""
         found, outcome = await self._checked(response, broken)
         withholds = external.withholds(self.settings, found, outcome)
@@ -230,10 +226,9 @@ class Checking:
             await run_in_threadpool(self._put, found, sealed, response)
         except Exception as error:
             log.error("an answer could not be sealed", exc_info=error)
-            raise _UnsealedError(
-                f"the record of this answer could not be written ({type(error).__name__}),"
-                " so it is not complete"
-            ) from error
+            kind = type(error).__name__
+            title = f"the record of this answer could not be written ({kind}), so it is not complete"
+            raise Problem(503, title) from error
         mark = external.mark(outcome, self.record)
         if not withholds:
             return found, outcome, mark, None
