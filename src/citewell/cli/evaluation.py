@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.commands import CommandResult, Home, command, group, refuse_unwritable
-from citewell.cli.printing import ERROR, FAILED, OK, aside, escaped, format_columns, progress, say
+from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, progress, say, say_json
 from citewell.core.errors import DocumentError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
@@ -256,8 +256,6 @@ def draft(
 
     --n: The maximum number of cases.
     """
-    import msgspec
-
     from citewell.documents.files import FileFailure, walk
     from citewell.documents.worker import ParsingWorker
     from citewell.evaluation.cases import write_cases
@@ -283,7 +281,7 @@ def draft(
         write_cases(cases, out)
     else:
         for case in cases:
-            print(escaped(msgspec.json.encode(case).decode()))
+            say_json(case)
     kinds = Counter(case.tags[0] for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), not yet reviewed")

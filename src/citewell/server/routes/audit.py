@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response, StreamingResponse
 
 from citewell.audit.pages import Counts, Page
-from citewell.audit.question import AuditQuery, moment
+from citewell.audit.question import AuditQuery, dated_query
 from citewell.audit.tabular import FORMATS
 from citewell.core.access import Caller
 from citewell.core.records import AuditRecord
@@ -98,6 +98,4 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def _dated(kb: KnowledgeBase, asked: AuditQuery) -> AuditQuery:
     """The plain query in ``asked``, with absolute times."""
-    members = {name: getattr(asked, name) for name in AuditQuery.__struct_fields__}
-    times = {name: moment(members[name], kb.now()) for name in ("since", "until") if members[name]}
-    return AuditQuery(**members | times)
+    return dated_query({name: getattr(asked, name) for name in AuditQuery.__struct_fields__}, kb.now())
