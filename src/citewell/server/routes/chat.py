@@ -28,7 +28,7 @@ from citewell.core.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
-from citewell.server.protocols import chat_events, line
+from citewell.server.protocols import CHAT, line
 from citewell.server.routes.asking import EVENTS, AskRequest, Options, run_answer, streamed
 from citewell.server.shapes import body_of, described, reply
 from citewell.server.site import DeadlineRoute, Here, Site
@@ -303,5 +303,5 @@ async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[byt
     finally:
         stream.deadline.left.set()  # the protocol cannot resume a stream
     if stream.answer is not None:
-        for piece in chat_events(msgspec.structs.asdict(completion(stream.answer, model, base_url))):
+        for piece in CHAT.events(msgspec.structs.asdict(completion(stream.answer, model, base_url))):
             yield line(piece)

@@ -176,7 +176,7 @@ class Checking:
             async for raw in _events(_pieces(upstream, MOST_BYTES)):
                 event = _event(raw)
                 seen.append(event)
-                ending = ending or self.protocol.last(event)
+                ending = ending or self.protocol.ends(event)
                 if not ending:
                     yield raw
                     continue
@@ -201,7 +201,7 @@ class Checking:
             for event in self.protocol.events(withheld):
                 yield line(event)
             return
-        close = next((place for place, (_, event) in enumerate(held) if self.protocol.last(event)), len(held))
+        close = next((place for place, (_, event) in enumerate(held) if self.protocol.ends(event)), len(held))
         for raw, _ in held[:close]:
             yield raw
         last = [event for _, event in held[close:]]
