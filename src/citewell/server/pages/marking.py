@@ -71,29 +71,25 @@ def blocks(
     marker = _Marker(document.text, spans)
     headings = {section.start for section in document.sections}
     rows = {row.start: (table, row) for table in document.tables for row in table.rows}
-    made: list[tuple[str, int, MarkedLine]] = []
+    made: list[tuple[str, MarkedLine]] = []
     for at, stop in _lines(document.text, start, end):
         kind = "heading" if at in headings else "table" if "\t" in document.text[at:stop] else "text"
-        made.append((kind, at, marker.line(at, stop, cells=kind == "table")))
+        made.append((kind, marker.line(at, stop, cells=kind == "table")))
     found: list[Block] = []
     for kind, group in groupby(made, key=lambda item: item[0]):
-        items = list(group)
+        lines = [line for _, line in group]
         if kind == "table":
-            found += _tables([(at, line) for _, at, line in items], rows)
+            found += _tables(lines, rows)
+        elif kind == "text" and sentences:
+            found += [Block(kind=kind, lines=_by_sentence(line, document.text, marker)) for line in lines]
         else:
-            found += [Block(kind=kind, lines=(line,)) for _, _, line in items]
-    if sentences:
-        found = [_by_sentence(block, document.text, marker) for block in found]
+            found += [Block(kind=kind, lines=(line,)) for line in lines]
     return found
 
 
-def _by_sentence(block: Block, text: str, marker: _Marker) -> Block:
-    if block.kind != "text":
-        return block
-    base, end = block.lines[0].start, block.lines[0].end
-    spans = sentence_spans(text[base:end]) or [(0, end - base)]
-    lines = tuple(marker.line(base + first, base + last, cells=False) for first, last in spans)
-    return Block(kind="text", lines=lines)
+def _by_sentence(line: MarkedLine, text: str, marker: _Marker) -> tuple[MarkedLine, ...]:
+    spans = sentence_spans(text[line.start : line.end]) or [(0, line.end - line.start)]
+    return tuple(marker.line(line.start + first, line.start + last, cells=False) for first, last in spans)
 
 
 def excerpts(document: Document, spans: Sequence[ClaimSpan]) -> list[Block]:
@@ -158,20 +154,19 @@ class _Marker:
         )
 
 
-def _tables(rows: Sequence[tuple[int, MarkedLine]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
+def _tables(lines: Sequence[MarkedLine], rows: dict[int, tuple[Table, Row]]) -> list[Block]:
     """Consecutive rows as blocks, one per table of the document."""
     found: list[Block] = []
-    for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
-        items = list(group)
-        table = known[items[0][0]][0] if items[0][0] in known else None
-        heads = _heads([known[at][1] for at, _ in items if at in known])
-        caption = " · ".join(part for part in (table.title, table.units) if part) if table else ""
-        lines = tuple(line for _, line in items)
+    for _, group in groupby(lines, key=lambda line: rows[line.start][0].start if line.start in rows else -1):
+        own = tuple(group)
+        known = [rows[line.start] for line in own if line.start in rows]
+        heads = _heads([row for _, row in known])
+        caption = " · ".join(filter(None, (known[0][0].title, known[0][0].units))) if known else ""
         if found and heads and _words(above := found[-1].lines[-1])[1:] == heads[1:]:
             # The heads are also a line above the first row: show them once.
             found[-1:] = [replace(found[-1], lines=found[-1].lines[:-1])] if found[-1].lines[1:] else []
             heads = _words(above)
-        found.append(Block(kind="table", lines=lines, caption=caption, heads=heads))
+        found.append(Block(kind="table", lines=own, caption=caption, heads=heads))
     return found
 
 
