@@ -179,11 +179,9 @@ class WorkQueue:
     def _run(self, caller: str, task: _Task) -> None:
         began = self._clock()
         try:
-            result = task.call()
+            ended = partial(task.future.set_result, task.call())
         except BaseException as error:  # noqa: BLE001 - passed on to whoever awaits the result
             ended = partial(task.future.set_exception, error)
-        else:
-            ended = partial(task.future.set_result, result)
         with self._lock:
             self._running[caller] -= 1
             self._running += Counter()  # drops callers with none

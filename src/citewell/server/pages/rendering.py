@@ -146,7 +146,7 @@ def templates() -> Environment:
         "view_of": view_of,
         "view_address": view_address,
     }
-    filters = (_short, _shorten, _share, _when, _size, _ms, readable_name, maker_words)
+    filters = (_short, _shorten, _share, _when, _ms, readable_name, maker_words)
     environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
     return environment
 
@@ -193,12 +193,6 @@ def _when(text: str) -> str:
     except ValueError:
         return text
     return Markup('<time datetime="{}">{}</time>').format(text, said)
-
-
-def _size(count: int) -> str:
-    if count >= 1e6:
-        return f"{count / 1e6:.1f} MB"
-    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count} B"
 
 
 def _ms(value: float) -> str:
