@@ -12,24 +12,12 @@ from typing import NamedTuple
 
 from citewell.core.errors import CitewellError, EvidenceError
 from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document
-from citewell.core.vocabulary import (
-    Bar,
-    State,
-    StatusLine,
-    bars,
-    display_state,
-    ocr_of,
-    quotes_line,
-    state_of_verdict,
-)
-from citewell.core.vocabulary import answers_line as answers_it
-from citewell.core.vocabulary import is_fully_supported as is_earned
+from citewell.core.vocabulary import State, display_state, is_fully_supported, ocr_of, state_of_verdict
 from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import CurrentCitation
 from citewell.server.pages.marking import Block, ClaimSpan, Paper, blocks, excerpts, papers_of, section_at
 from citewell.server.pages.rendering import view_address
-from citewell.verification.evidence import not_english
 
 Today = dict[Citation, CurrentCitation]
 """What located citations resolve to in today's documents."""
@@ -115,8 +103,6 @@ class Headline(NamedTuple):
 class ShownAnswer(NamedTuple):
     record: AuditRecord
     asked_as: str
-    quotes: StatusLine
-    answers: StatusLine
     earned: bool
     headlines: list[Headline]
     parts: list[Part]
@@ -125,8 +111,6 @@ class ShownAnswer(NamedTuple):
     changed: list[CitedSource]
     read: list[ReadPassage]
     threshold: float | None
-    language: str
-    bars: tuple[Bar, ...]
     said: ReaderFeedback
 
 
@@ -143,9 +127,7 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
     return ShownAnswer(
         record=record,
         asked_as=searched_as if searched_as != record.user_query else "",
-        quotes=quotes_line(record),
-        answers=answers_it(record),
-        earned=is_earned(record) and not changed,
+        earned=is_fully_supported(record) and not changed,
         headlines=list(_headlines([claim for _, claim in placed], sources)) if len(placed) <= 2 else [],
         parts=list(_parts(record.shown_response, placed)),
         claims=[
@@ -164,8 +146,6 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
         read=passages_read(record, kb),
         # The record has only the configuration's hash; under another one, the threshold is unknown.
         threshold=kb.config.retrieval.relevance_threshold if kb.config.hash == record.config_hash else None,
-        language=not_english(record.user_query),
-        bars=bars(record.confidence_report),
         said=_said(said, None),
     )
 

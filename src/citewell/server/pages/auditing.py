@@ -19,7 +19,7 @@ from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
-from citewell.core.vocabulary import bars, display_state, is_fully_supported, maker_words, readable_name
+from citewell.core.vocabulary import display_state, is_fully_supported, maker_words, readable_name
 from citewell.evaluation import charts, drift
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
@@ -155,7 +155,6 @@ def _record(
         steps=steps,
         whole=max([one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)]),
         claims=[(number, claim, display_state(claim)) for number, claim in enumerate(one.claims, 1)],
-        bars=bars(one.confidence_report),
         prompts=prompts_behind(own),
         makers=[
             (maker_words(maker), prompts_behind(maker.prompt_hash) if maker.prompt_hash != own else ())
