@@ -55,9 +55,7 @@ class ReaderFeedback(NamedTuple):
 
 
 class ShownClaim(NamedTuple):
-    number: int
     claim: Claim
-    state: State
     in_text: bool
     sources: list[ClaimSource]
     said: ReaderFeedback
@@ -132,9 +130,7 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
         parts=list(_parts(record.shown_response, placed)),
         claims=[
             ShownClaim(
-                number,
                 claim,
-                display_state(claim),
                 (number, claim) in placed,
                 list(_claim_sources(record, number, claim, today)),
                 _said(said, number),
