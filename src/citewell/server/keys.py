@@ -121,8 +121,8 @@ class ApiKeys:
 
     def holder(self, key_id: str) -> ApiKey | None:
         """The key of that id, such as a session's, if it is in force; this counts as its use."""
-        now = self.clock.now()
         for key in self._select("WHERE key_id = ?", key_id):
+            now = self.clock.now()
             if key.in_force(format_time(now)):
                 if not key.last_used_at or datetime.fromisoformat(key.last_used_at) + _USED_EVERY <= now:
                     used = "UPDATE keys SET last_used_at = ? WHERE key_id = ?"
