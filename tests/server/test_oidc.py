@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import threading
 import time
@@ -12,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -224,7 +224,7 @@ def test_an_issuer_that_was_never_there_is_not_asked_for_every_token(issuer: Dou
 
     def fetch(address: str) -> bytes:
         asked.append(address)
-        raise http.client.IncompleteRead(b"")
+        raise httpx2.RemoteProtocolError("cut off")
 
     door = Issuer(settings(issuer), fetch=fetch)
     for _ in range(5):

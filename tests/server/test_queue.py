@@ -69,12 +69,12 @@ def test_who_waited_too_long_after_all_is_turned_away_and_nothing_is_begun() -> 
     work = WorkQueue(1, 5, max_wait_s=30, clock=clock)
     gate = held(work)
 
-    async def passing() -> bool:
+    def waiting() -> bool:
         clock.now += 20
-        return True
+        return False
 
     with pytest.raises(Busy):
-        asyncio.run(work.run(begun.set, wanted=passing))
+        asyncio.run(work.run(begun.set, left=waiting))
     gate.set()
     assert work.close()
     assert not begun.is_set()

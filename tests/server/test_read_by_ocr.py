@@ -14,8 +14,7 @@ from citewell.core.display import claims_html
 from citewell.core.records import Box, Document, Page
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.mcp import _check
-from citewell.server.mcp_results import citation_result
+from citewell.server.mcp import Cited, _check
 
 QUESTION = "When did the bridge open?"
 TOLD = "read by OCR (confidence .93)"
@@ -86,7 +85,7 @@ def test_sides_of_a_conflict_say_it_wherever_they_are_shown(
     assert answer.text.count(TOLD) == 2
     print_answer(answer)
     assert f", {TOLD}: “The bridge opened in 1934.”\n" in capsys.readouterr().out
-    assert citation_result(conflict.sides[0]).ocr == TOLD
+    assert Cited.model_validate(conflict.sides[0]).ocr == TOLD
     page = client.get(f"/answers/{answer.request_id}").text
     sides = page[page.index("Sources disagree") :]
     assert sides[: sides.index("</section>")].count(TOLD) == 2

@@ -68,11 +68,8 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
     work, held, begun = WorkQueue(1, 5), threading.Event(), threading.Event()
     work.submit(held.wait)
 
-    async def gone() -> bool:
-        return False
-
     with pytest.raises(Busy):
-        asyncio.run(work.run(begun.set, wanted=gone))
+        asyncio.run(work.run(begun.set, left=lambda: True))
     held.set()
     assert work.close()
     assert not begun.is_set()

@@ -168,6 +168,12 @@ def moment(text: str, now: datetime) -> str:
         ) from error
 
 
+def dated_query(members: Mapping[str, Any], now: datetime) -> AuditQuery:
+    """The query with these members, ``since`` and ``until`` as for :func:`moment`. Raises UsageError."""
+    times = {name: moment(members[name], now) for name in ("since", "until") if members.get(name)}
+    return msgspec.convert({**members, **times}, AuditQuery)
+
+
 def _time(text: str) -> int:
     try:
         return microseconds(text)

@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 
 from citewell.cli.answers import print_answer, print_event
-from citewell.cli.commands import CommandResult, Pool, TopK, Words, app, command
-from citewell.cli.home import Home
+from citewell.cli.commands import CommandResult, Home, Pool, TopK, Words, app, command
 from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import code_of_answer, say, say_json
+from citewell.core.config import Config
 from citewell.core.errors import CitewellError
+from citewell.knowledge import opening
 from citewell.knowledge.home import KnowledgeBase
 
 
@@ -51,7 +52,8 @@ def ask(
     """
     with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
         said = {"CITEWELL_GENERATOR": _line_of(model)} if model else {}
-        kb = _throw_away(home, Path(folder), over, said) if over else home.open(said=said)
+        config = home.config(said)
+        kb = _throw_away(config, Path(folder), over) if over else home.open(config=config)
         with suppress(Exception):  # raised again by the question, and then it is sealed
             kb.warm()
         answer = kb.ask(
@@ -119,15 +121,13 @@ def _line_of(model: str) -> str:
     return re.sub(r"^(\w+)/", r"\1:", model)
 
 
-def _throw_away(home: Home, folder: Path, over: list[Path], said: dict[str, str]) -> KnowledgeBase:
-    """Opens a temporary store with the home's configuration; it is deleted once the answer is printed."""
+def _throw_away(config: Config, folder: Path, over: list[Path]) -> KnowledgeBase:
+    """Opens a temporary store, which is deleted once the answer is printed."""
     from citewell.documents.outcomes import ADDED
-    from citewell.knowledge.assembly import load_config
-    from citewell.knowledge.opening import open as open_knowledge_base
 
-    knowledge_base = open_knowledge_base(folder, config=load_config(home.path, said))
-    with progress_bar() as progress:
-        report = knowledge_base.ingest(*over, progress=progress)
+    knowledge_base = opening.open(folder, config=config)
+    with progress_bar() as bar:
+        report = knowledge_base.ingest(*over, progress=bar)
     tell(report, quiet=True)
     tell_notes(report)
     if not any(outcome.status == ADDED for outcome in report.files):

@@ -7,13 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from citewell.audit.log import Growth, InclusionProof
-from citewell.audit.question import AuditQuery, moment
+from citewell.audit.question import AuditQuery, dated_query
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import CommandResult, Id, app, command, group, options_in, read_argument_file
+from citewell.cli.commands import CommandResult, Id, app, command, group, options_in, read_text
 from citewell.cli.printing import ERROR, FAILED, OK, aside, counted, facts, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.core.files import make_file
@@ -61,9 +60,7 @@ def prove(
         proof = kb.log.prove(id)
         head = f"leaf {proof.index} of {proof.size}: {proof.leaf}"
     else:
-        proof = kb.log.prove_growth(
-            read_argument_file(since, hint="name the file in which you kept the checkpoint")
-        )
+        proof = kb.log.prove_growth(read_text(since, hint="name the file in which you kept the checkpoint"))
         head = f"the first {proof.old_size} of {proof.size} entries are those of the checkpoint:"
     lines = (head, *proof.hashes, "", proof.checkpoint.removesuffix("\n"))
     return CommandResult(proof, lambda: say("\n".join(lines)))
@@ -99,8 +96,8 @@ def check(kb: KnowledgeBase, checkpoint: list[Path] | None = None, key: Path | N
     from citewell.server.keys import ApiKeys
 
     outside, published = (
-        [read_argument_file(path) for path in checkpoint or ()],
-        read_argument_file(key) if key else "",
+        [read_text(path) for path in checkpoint or ()],
+        read_text(key) if key else "",
     )
     with closing(ApiKeys(kb.home)) as api_keys:
         report = kb.log.check(outside=outside, key=published, api_keys=api_keys.all())
@@ -228,7 +225,7 @@ def query(
     --cursor: The cursor that the previous page printed.
     --out FILE: Write all matching records to a .csv or .jsonl file.
     """
-    asked = msgspec.structs.replace(_asked(kb, filters), limit=limit, cursor=cursor)
+    asked = dated_query({**filters, "limit": limit, "cursor": cursor}, kb.now())
     if out is not None:
         count = _export(kb, asked, out, reader)
         return CommandResult({"records": count}, lambda: say(f"Wrote {counted(count, 'record')} to {out}."))
@@ -259,7 +256,7 @@ def counts(
     --by: hour, day, week or month.
     --of: decision, status, proof, confidence, model, prompt or failure.
     """
-    found = kb.audit.counts(_asked(kb, filters), by=by, of=of, reader=reader)
+    found = kb.audit.counts(dated_query(filters, kb.now()), by=by, of=of, reader=reader)
     values = [share.value for share in found.shares]
     rows = [(by, "records", "of all", *values)]
     stretches = [(one.since[:13], one.records, one.of_all, one.shares) for one in found.stretches]
@@ -268,12 +265,6 @@ def counts(
         share_of_all = "" if of_all is None else f"{of_all:.1%}"
         rows.append((since, str(records), share_of_all, *(cells.get(value, "0") for value in values)))
     return CommandResult(found, lambda: format_columns(rows))
-
-
-def _asked(kb: KnowledgeBase, filters: Mapping[str, str]) -> AuditQuery:
-    now = kb.now()
-    times = {name: moment(filters[name], now) for name in ("since", "until") if filters[name]}
-    return msgspec.convert({**filters, **times}, AuditQuery)
 
 
 def _export(kb: KnowledgeBase, asked: AuditQuery, out: Path, reader: str) -> int:

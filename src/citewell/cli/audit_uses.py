@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.audit import audit
-from citewell.cli.commands import CommandResult, Id, command, group, read_argument_file
+from citewell.cli.commands import CommandResult, Id, command, group, read_bytes, read_text
 from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
 from citewell.core.files import make_folder, replace_file
@@ -47,7 +47,7 @@ def receipt(
         id,
         with_user=with_user,
         hashes_only=hashes_only,
-        checkpoint=read_argument_file(checkpoint) if checkpoint else "",
+        checkpoint=read_text(checkpoint) if checkpoint else "",
         reader=reader,
     )
     # Not through `say`, which escapes characters: the proof covers the exact bytes.
@@ -63,8 +63,10 @@ def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = N
     """
     from citewell.audit.receipt_check import check_receipt
 
-    outside = [read_argument_file(path) for path in checkpoint or ()]
-    report = check_receipt(_bytes(file), key=read_argument_file(key) if key else "", outside=outside)
+    outside = [read_text(path) for path in checkpoint or ()]
+    report = check_receipt(
+        read_bytes(file, hint="name a receipt file"), key=read_text(key) if key else "", outside=outside
+    )
     lines = [
         *(f"WRONG: {finding}" for finding in report.findings),
         *(f"proves {line}" for line in report.proves),
@@ -72,13 +74,6 @@ def check(file: File, key: Path | None = None, checkpoint: list[Path] | None = N
         "The receipt is valid." if report.ok else "The receipt is NOT valid.",
     ]
     return CommandResult(report, lambda: say("\n".join(lines)), OK if report.ok else FAILED)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="name a receipt file") from error
 
 
 @command(audit)

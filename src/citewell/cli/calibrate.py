@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import CommandResult, app, command, refuse_unwritable
-from citewell.cli.eval_run import progress_bar
-from citewell.cli.home import Home, must_be_there
+from citewell.cli.commands import CommandResult, Home, app, command, refuse_unwritable
+from citewell.cli.evaluation import progress_bar
 from citewell.cli.printing import OK, PARTIAL, aside, format_columns, say
 from citewell.core.errors import CitewellError, UsageError
 
@@ -52,8 +51,8 @@ def calibrate(
     knowledge_base = _without_card(home)
     evidence = _evidence(files or [])
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
-    with progress_bar() as progress:
-        card = make(knowledge_base, evidence, terms, progress=progress)
+    with progress_bar() as bar:
+        card = make(knowledge_base, evidence, terms, progress=bar)
     path = out or home.path / "card.json"
     lost = _lost(card, path)
     # Logged first: no card may come into use that the log does not know.
@@ -83,14 +82,10 @@ def _without_card(home: Home) -> KnowledgeBase:
     """The home as configured, but without its card: an old or missing card must not block calibration."""
     import msgspec
 
-    from citewell.knowledge.assembly import load_config
-    from citewell.knowledge.opening import open as open_knowledge_base
-
-    must_be_there(home.path)
-    config = load_config(home.path)
+    home.must_be_there()
+    config = home.config()
     bare = msgspec.structs.replace(config.confidence, card="")
-    bare_config = msgspec.structs.replace(config, confidence=bare)
-    return home.closing(open_knowledge_base(home.path, config=bare_config))
+    return home.open(config=msgspec.structs.replace(config, confidence=bare))
 
 
 def _evidence(files: list[Path]) -> CalibrationData:

@@ -2,7 +2,8 @@
 
 In: a function on an open KnowledgeBase (its first parameter is ``kb``), on its :class:`Home` (``home``), or
 neither. Out: a command in a group. Its docstring is its help; after a blank line it may describe its options,
-each as ``--name METAVAR: help``. Also what commands share: groups, options, and helpers for users' files.
+each as ``--name METAVAR: help``. Also what commands share: the home they work on (``--home`` before or after
+the subcommand, ``CITEWELL_HOME``, ``.citewell``), groups, options, and helpers for users' files.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import copy
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
 import typer
 
 from citewell.cli.errors import Commands
-from citewell.cli.home import Home, home_of
 from citewell.cli.printing import OK, say_json
-from citewell.core.errors import UsageError
+from citewell.core.config import Config
+from citewell.core.errors import CitewellError, UsageError
+from citewell.knowledge import opening
+from citewell.knowledge.assembly import Assembly, load_config
+from citewell.knowledge.home import KnowledgeBase
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _OPTION = re.compile(r"--(?P<name>[\w-]+)(?: (?P<metavar>\S+))?: (?P<help>.+)")
@@ -80,6 +85,48 @@ class CommandResult:
     code: int = OK
 
 
+DEFAULT = ".citewell"
+STDIN = "-"
+
+
+class Home(NamedTuple):
+    """The home folder that a command works on; it need not exist."""
+
+    context: typer.Context
+    path: Path
+
+    @classmethod
+    def of(cls, context: typer.Context, home: str | None) -> Home:
+        """The first one given: after the subcommand, before it, in the environment, or the default."""
+        given = home or context.find_root().params.get("home") or os.environ.get("CITEWELL_HOME")
+        return cls(context, Path(given or DEFAULT))
+
+    def must_be_there(self) -> None:
+        """Raises CitewellError with the remedy if the home does not exist or is a file."""
+        home = self.path
+        if not home.exists():
+            raise CitewellError(f"no knowledge base at {home}", hint="create one with `citewell ingest PATH`")
+        if not home.is_dir():
+            raise CitewellError(f"the home {home} is a file, not a folder", hint="name a folder with --home")
+
+    def config(self, said: Mapping[str, str] | None = None) -> Config:
+        """``said`` overrides environment variables."""
+        return load_config(self.path, said)
+
+    def open(self, *, make: bool = False, config: Config | None = None) -> KnowledgeBase:
+        """Opens the home, which must exist unless ``make`` is set, until the command ends. Raises
+        CitewellError with the remedy."""
+        if self.path.exists() or not make:
+            self.must_be_there()
+        found = opening.open(self.path, config=config or self.config())
+        self.context.call_on_close(found.close)
+        return found
+
+    def parts(self) -> Assembly:
+        """Its parts as configured, even if there is no home yet."""
+        return Assembly(self.path, self.config())
+
+
 app = typer.Typer(
     cls=Commands,
     name="citewell",
@@ -126,8 +173,7 @@ def command(
             if table:
                 given[table] = {option: given.pop(option) for option in options or {}}
             if over_home:
-                home = given.pop("home")
-                own_home = Home(context, home_of(context, home))
+                own_home = Home.of(context, given.pop("home"))
                 found = function(own_home.open(make=new_home) if first == "kb" else own_home, **given)
             else:
                 found = function(**given)
@@ -187,9 +233,17 @@ def refuse_unwritable(path: Path | None) -> None:
         raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
-def read_argument_file(path: Path, *, hint: str = "name a text file") -> str:
-    """The file's text. Raises UsageError if it cannot be read."""
+def read_bytes(path: str | Path, *, hint: str = "check the path") -> bytes:
+    """The file's bytes, or those of standard input for ``-``. Raises UsageError if it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint=hint) from error
+        return sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint=hint) from error
+
+
+def read_text(path: str | Path, *, hint: str = "check the path") -> str:
+    """As :func:`read_bytes`, decoded; also raises UsageError if it is not UTF-8."""
+    try:
+        return read_bytes(path, hint=hint).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error

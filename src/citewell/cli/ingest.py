@@ -1,4 +1,5 @@
 """``citewell ingest``: shows progress, one line per failed file with its remedy; exit code 1 if any failed.
+``citewell watch``: ingests a folder whenever something in it changes.
 
 Notes on new and changed files (pages without text, hidden text, a guessed encoding) get a line per file, and
 a count if there are many. Files in a folder that are not documents are counted by kind in one line;
@@ -7,23 +8,30 @@ a count if there are many. Files in a folder that are not documents are counted 
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from citewell.cli.commands import Words, app, command
-from citewell.cli.printing import ERROR, OK, aside, counted, say, say_json
-from citewell.core.display import visible
+from citewell.cli.errors import of_the_machine
+from citewell.cli.printing import ERROR, OK, aside, counted, progress, say, say_json
+from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.documents.outcomes import IngestProgress, IngestReport, Progress
 
 _SILENCE_S = 30.0
+_PATIENCE = 10  # looks; then a watched file that never stops changing is read as it is
 _MOST_NOTED = 20  # files whose notes are printed one by one
 _NOUN = re.compile(
     r"\b(archive|book|database|device|document|file|image|link|presentation|program|video|workbook)\b"
@@ -53,14 +61,14 @@ def ingest(
     --skipped: List each skipped file of a folder (files that are not documents).
     """
     try:
-        with progress_bar() as progress:
+        with progress_bar() as bar:
             report = kb.ingest(
                 *paths,
                 acl=acl or (),
                 tags=tag or (),
                 document_id=id,
                 supersedes=supersedes or (),
-                progress=progress,
+                progress=bar,
             )
     except KeyboardInterrupt:
         aside(
@@ -133,30 +141,17 @@ def tell_notes(report: IngestReport) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """Progress on standard error: a bar on a terminal, elsewhere a line every half minute."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, markup=False, emoji=False)
-    bar = Progress(
-        BarColumn(bar_width=20),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("looking for files", total=None)
+    with progress("looking for files") as advance:
         told_s = 0.0
 
-        def advance(step: IngestProgress) -> None:
+        def step(now: IngestProgress) -> None:
             nonlocal told_s
-            bar.update(task, completed=step.files, total=step.of, description=progress_line(step))
-            if bar.disable and step.elapsed_s - told_s >= _SILENCE_S:
-                told_s = step.elapsed_s
-                aside(progress_line(step))
+            advance(now.files, now.of, progress_line(now))
+            if not sys.stderr.isatty() and now.elapsed_s - told_s >= _SILENCE_S:
+                told_s = now.elapsed_s
+                aside(progress_line(now))
 
-        yield advance
+        yield step
 
 
 def progress_line(step: IngestProgress) -> str:
@@ -168,4 +163,88 @@ def progress_line(step: IngestProgress) -> str:
         minutes = round(step.left_s / 60)
         left = f", about {f'{minutes} min' if minutes else f'{step.left_s:.0f} s'} left"
     name = " ".join(step.path.rpartition("/")[2].split())
-    return visible(f"{step.files}/{step.of} files, {done}{left}: {name}")
+    return f"{step.files}/{step.of} files, {done}{left}: {name}"
+
+
+# --- watch ------------------------------------------------------------------------------------------
+
+
+@command(app, new_home=True)
+def watch(
+    kb: KnowledgeBase,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to watch.")],
+    every: Annotated[float, typer.Option(min=0.1)] = 5.0,
+    acl: Words = None,
+    tag: Words = None,
+) -> int:
+    """Ingest a folder, and again whenever something in it changes, until Ctrl-C or SIGTERM.
+
+    --every SECONDS: How often to look for changes. [default: 5]
+    --acl GROUP: Only this group may see them; repeatable.
+    --tag T: A label; repeatable.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder", hint="name a folder that exists")
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, signal.default_int_handler) for one in signals]
+    try:
+        aside(f"Watching {folder}, every {every:g} s. Stop with Ctrl-C.")
+        _watch(kb, folder, every, tuple(acl or ()), tuple(tag or ()))
+    except KeyboardInterrupt:
+        aside("Stopped. What was ingested so far is kept and searchable.")
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
+    return OK
+
+
+def _watch(
+    kb: KnowledgeBase, folder: Path, every_s: float, acl: tuple[str, ...], tags: tuple[str, ...]
+) -> None:
+    """Ingests the folder when its state is another one, and the same twice in a row: no file is read while it
+    is being written."""
+    told: set[str] = set()
+    ingested: set[tuple[object, ...]] | None = None
+    last, waited = _state(folder), 0
+    while True:
+        seen = _state(folder)
+        settled = seen == last or ingested is None or waited >= _PATIENCE
+        last, waited = seen, 0 if settled else waited + 1
+        if seen != ingested and settled:
+            try:
+                report = kb.ingest(folder, acl=acl, tags=tags)
+            except Exception as error:  # noqa: BLE001 - told; the next look tries again
+                failures = {f"error: {of_the_machine(error) or error}"}
+            else:
+                ingested, failures = seen, _tell_changes(report)
+            for line in sorted(failures - told):
+                aside(line)
+            told = failures
+            sys.stdout.flush()
+        time.sleep(every_s)
+
+
+def _state(folder: Path) -> set[tuple[object, ...]]:
+    """What is in the folder, as far as names, sizes and times show it."""
+    from citewell.documents.files import FileFailure, walk
+
+    state: set[tuple[object, ...]] = set()
+    for item in walk([folder]):
+        try:
+            about = os.stat(item.place) if not isinstance(item, FileFailure) else None
+        except OSError:
+            about = None
+        times = about and (about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+        state.add((str(item.path), times))
+    return state
+
+
+def _tell_changes(report: IngestReport) -> set[str]:
+    """Prints the changes; the failures, which may have been told before, are returned."""
+    for one in report.files:
+        if one.status in ("added", "updated", "withdrawn"):
+            note = f" ({' '.join(one.message.split())})" if one.message else ""
+            say(f"{one.status}: {one.document_id}{note}")
+    for note in report.notes:
+        aside(f"note: {note}")
+    return {f"failed: {one.path}: {' '.join(f'{one.message}; {one.hint}'.split())}" for one in report.failed}

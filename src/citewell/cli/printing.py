@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from citewell.core.display import UNSAFE, visible
@@ -63,6 +64,21 @@ def format_columns(rows: Iterable[tuple[str, ...]]) -> None:
 
 def facts(named: Mapping[str, str]) -> None:
     format_columns([(f"{name}:", value) for name, value in named.items() if value])
+
+
+@contextmanager
+def progress(first: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on standard error, shown only on a terminal: call it with what is done, of how many, and
+    words."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    said = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TimeRemainingColumn(), said)
+    console = Console(stderr=True, markup=False, emoji=False)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(first, total=None)
+        yield lambda done, of, words: bar.update(task, completed=done, total=of, description=visible(words))
 
 
 def code_of(error: CitewellError) -> int:

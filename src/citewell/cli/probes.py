@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import CommandResult, command, group, refuse_unwritable
-from citewell.cli.eval_run import evaluation
-from citewell.cli.home import Home
+from citewell.cli.commands import CommandResult, Home, command, group, refuse_unwritable
+from citewell.cli.evaluation import evaluation
 from citewell.cli.printing import ERROR, OK, aside, format_columns, say
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase

@@ -35,9 +35,9 @@ def _root(
 
 
 for module in (
-    *("setup", "doctor", "ingest", "watch", "documents", "ask", "verify"),
+    *("installation", "ingest", "documents", "ask", "verify"),
     *("audit", "audit_uses", "review"),
-    *("eval_run", "casefiles", "probes", "spotcheck", "calibrate", "serve"),
+    *("evaluation", "probes", "spotcheck", "calibrate", "serve"),
 ):
     import_module(f"citewell.cli.{module}")
 

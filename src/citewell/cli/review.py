@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import SHARED, CommandResult, Id, app, command, group
-from citewell.cli.home import Home, home_of
+from citewell.cli.commands import SHARED, CommandResult, Home, Id, app, command, group
 from citewell.cli.printing import aside, counted, facts, format_columns, say, say_json
 from citewell.core.errors import UsageError
 from citewell.core.vocabulary import readable_name
@@ -80,7 +79,7 @@ def review(
 ) -> None:
     """Review answers that may have gone wrong. Without a command, lists the queue."""
     if not context.invoked_subcommand:
-        found = _default(Home(context, home_of(context, home)).open(), to)
+        found = _default(Home.of(context, home).open(), to)
         say_json(found.value) if json else found.tell()
 
 

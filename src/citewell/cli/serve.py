@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from citewell.cli.commands import AtLeastOne, CommandResult, Port, Words, app, command, group
-from citewell.cli.home import Home, must_be_there
+from citewell.cli.commands import AtLeastOne, CommandResult, Home, Port, Words, app, command, group
 from citewell.cli.printing import aside, format_columns, say
 from citewell.core.errors import AccessError, UsageError
 from citewell.knowledge.home import KnowledgeBase
@@ -30,8 +29,8 @@ def serve(home: Home, host: str = "", port: Port = None, workers: AtLeastOne = N
 
     --workers N: Processes; more than one needs PostgreSQL.
     """
-    must_be_there(home.path)
-    _serve(home.path, {"server": {"host": host, "port": port, "workers": workers}}, "/")
+    home.must_be_there()
+    _serve(home, {"server": {"host": host, "port": port, "workers": workers}}, "/")
 
 
 @command(app)
@@ -56,12 +55,11 @@ def proxy(
 
     make_folder(home.path)
     given = {"to": to, "policy": policy, "unchecked": unchecked, "sources": sources}
-    _serve(home.path, {"proxy": given, "server": {"host": host, "port": port}}, "/proxy")
+    _serve(home, {"proxy": given, "server": {"host": host, "port": port}}, "/proxy")
 
 
-def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
-    """Serves the home in ``folder`` with the options ``given``, by section of the configuration."""
-    from citewell.knowledge.assembly import load_config
+def _serve(home: Home, given: dict[str, dict[str, Any]], path: str) -> None:
+    """Serves the home with the options ``given``, by section of the configuration."""
     from citewell.server.routes.proxy import validate_proxy as refuse_proxy
     from citewell.server.serving import serve as run
     from citewell.server.serving import validate_serving
@@ -72,14 +70,14 @@ def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
         for name, value in options.items()
         if value not in ("", None)
     }
-    config = load_config(folder, said)
+    config = home.config(said)
     settings = config.server
-    validate_serving(folder, config)
+    validate_serving(home.path, config)
     if path == "/proxy":
         refuse_proxy(config.proxy)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     aside(f"http://{shown}:{settings.port}{path.rstrip('/')} (stop with Ctrl-C)")
-    run(folder, config, said)
+    run(home.path, config, said)
 
 
 @command(app)
@@ -225,8 +223,10 @@ def revoke(
 def _keys(home: Home) -> ApiKeys:
     from citewell.server.keys import ApiKeys
 
-    must_be_there(home.path)
-    return home.closing(ApiKeys(home.path))
+    home.must_be_there()
+    found = ApiKeys(home.path)
+    home.context.call_on_close(found.close)
+    return found
 
 
 def _named(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named, ...]:

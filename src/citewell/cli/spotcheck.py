@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.commands import CommandResult, command
-from citewell.cli.eval_run import evaluation
+from citewell.cli.evaluation import evaluation
 from citewell.cli.printing import aside, counted, say
 from citewell.knowledge.home import KnowledgeBase
 

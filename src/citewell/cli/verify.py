@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import app, command
-from citewell.cli.home import Home
+from citewell.cli.commands import STDIN, Home, app, command, read_text
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
 from citewell.core.errors import DocumentError, UsageError
 from citewell.core.vocabulary import readable_name
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
     from citewell.vendors.reading import VendorAnswer
 
-STDIN = "-"
 _WORST = (USAGE, FAILED, PARTIAL, OK)
 
 
@@ -47,6 +45,9 @@ def verify(
     --from VENDOR: FILE is a response of anthropic, openai, ...; without it the vendor is detected.
     --to FORMAT: Print what is verified as a response of a vendor, or as w3c.
     """
+    from citewell.vendors.reading import VendorAnswer
+    from citewell.vendors.requests import RequestSource
+
     response = more[0] if more and not answer and not jsonl else None
     sources = [*(source or ()), *(() if response else more or ())]
     fits = bool(sources) if answer else not sources or response is not None
@@ -65,17 +66,12 @@ def verify(
     if jsonl:
         return _lines(jsonl, assembly)
     read = _read(sources, assembly)
-    given = _response(response, from_, read) if response else _answer(answer, read)
+    if response:
+        given = _response(response, from_, read)
+    else:
+        named = tuple(RequestSource(id=id, text=text) for id, text in read)
+        given = VendorAnswer(text=read_text(answer), sources=named)
     return _one(given, question or given.question, assembly, json, to)
-
-
-def _answer(answer: str, sources: list[tuple[str, str]]) -> VendorAnswer:
-    from citewell.vendors.reading import VendorAnswer
-    from citewell.vendors.requests import RequestSource
-
-    return VendorAnswer(
-        text=_text(answer), sources=tuple(RequestSource(id=id, text=text) for id, text in sources)
-    )
 
 
 def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> VendorAnswer:
@@ -85,7 +81,7 @@ def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Vendor
     from citewell.vendors.reading import read_saved_response
 
     try:
-        given = msgspec.json.decode(_text(str(path)))
+        given = msgspec.json.decode(read_text(path))
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is not JSON: {error}", hint="save the response as JSON") from error
     if not isinstance(given, dict):
@@ -167,16 +163,6 @@ def _read(paths: list[Path], assembly: Assembly) -> list[tuple[str, str]]:
             except DocumentError as error:
                 raise UsageError(f"{path}: {error.args[0]}", hint=error.hint) from error
     return read
-
-
-def _text(name: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8", hint="save it as UTF-8") from error
 
 
 def _input(name: str) -> Iterator[bytes]:

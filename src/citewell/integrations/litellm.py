@@ -22,12 +22,10 @@ from citewell.core.errors import CitewellError, UsageError
 from citewell.core.metering import Meter, metered
 from citewell.knowledge import external
 from citewell.knowledge.opening import open
-from citewell.server.protocols import DONE, MARK, PROTOCOLS, Json, Protocol
+from citewell.server.protocols import CHAT, DONE, MARK, PROTOCOLS, Json, Protocol
 from citewell.server.routes.proxy import validate_proxy
 from citewell.vendors.reading import VENDORS, VendorAnswer, read_response
 from citewell.vendors.requests import NUMBERED, sent
-
-CHAT = PROTOCOLS[0]
 
 
 class CitewellGuardrail(CustomGuardrail):

@@ -26,7 +26,7 @@ from citewell.server.logs import RequestLog, log
 from citewell.server.pages import ROUTERS as PAGES
 from citewell.server.pages.rendering import error_page
 from citewell.server.problems import Problem, problem_of, response_of
-from citewell.server.routes import ROUTERS, proxy
+from citewell.server.routes import ROUTERS, grounding, proxy
 from citewell.server.shapes import add_schemas
 from citewell.server.site import Site
 
@@ -102,6 +102,8 @@ async def _failed(request: Request, error: Exception) -> Response:
     if problem.details.status >= 500 and not isinstance(error, Busy | Problem):
         request.app.state.site.metrics.failed(type(error).__name__)
         log.error("a request failed", exc_info=error)
+    if request.url.path.endswith(grounding.ENDS):
+        return grounding.error_response(problem)
     if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/v1"):
         return response_of(problem)
     if problem.details.status == 401:

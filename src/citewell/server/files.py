@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -28,7 +26,6 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.server.problems import Problem
 
 UPLOADS = "uploads"
-_PICTURES = 100  # kept in memory, some 300 kB each
 _NAME_BYTES = 180
 """Maximum bytes of a name before its extension: file systems allow some 255 in all."""
 
@@ -37,11 +34,11 @@ def upload(
     kb: KnowledgeBase,
     file: BinaryIO,
     name: str,
+    gone: Callable[[], str] = lambda: "",
     *,
     document_id: str = "",
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
-    gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
     """Ingests an uploaded file; ``document_id`` defaults to ``uploads/NAME``. An unreadable file is reported
     and not kept; nor is one that nobody is waiting for any more."""
@@ -81,31 +78,18 @@ def _cut(text: str, size: int) -> str:
     return text.encode("utf-8", "ignore")[:size].decode("utf-8", "ignore")
 
 
-class Pictures:
-    """Page images of one server, each drawn in its own process, with a cache of the latest."""
-
-    def __init__(self, limits: Documents) -> None:
-        self._limits, self._lock = limits, threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, float], bytes] = OrderedDict()
-
-    def page(self, document: Document, number: int, scale: float, gone: Callable[[], str]) -> bytes:
-        """A PNG. Raises Problem 404 if there is no page to draw, DocumentError if drawing fails,
-        AbandonedError once ``gone`` returns why nobody is waiting any more."""
-        if document.media_type not in PAGED or all(page.number != number for page in document.pages):
-            raise Problem(404, "there is no image of this page", hint="read its text instead")
-        path = _original(document)
-        if path is None:
-            title = "the file of this version is no longer there, so the page cannot be drawn"
-            raise Problem(404, title, hint="its text was kept; read that instead")
-        key = (document.version, number, scale)
-        with self._lock:
-            drawn = self._kept.pop(key, b"")
-        drawn = drawn or draw_page(path, number, scale=scale, limits=self._limits, gone=gone)
-        with self._lock:
-            self._kept[key] = drawn
-            if len(self._kept) > _PICTURES:
-                self._kept.popitem(last=False)
-        return drawn
+def page_image(
+    document: Document, number: int, scale: float, limits: Documents, gone: Callable[[], str]
+) -> bytes:
+    """A PNG, drawn in its own process. Raises Problem 404 if there is no page to draw, DocumentError if
+    drawing fails, AbandonedError once ``gone`` returns why nobody is waiting any more."""
+    if document.media_type not in PAGED or all(page.number != number for page in document.pages):
+        raise Problem(404, "there is no image of this page", hint="read its text instead")
+    path = _original(document)
+    if path is None:
+        title = "the file of this version is no longer there, so the page cannot be drawn"
+        raise Problem(404, title, hint="its text was kept; read that instead")
+    return draw_page(path, number, scale=scale, limits=limits, gone=gone)
 
 
 def _original(document: Document) -> Path | None:

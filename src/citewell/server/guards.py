@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
@@ -89,7 +89,8 @@ class Guards:
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
         # For this machine's own names the port must match too: other programs serve pages here.
-        ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
+        place = _split(origin or "").netloc.lower()
+        ours = origin is None or place == host.lower() or _name(place) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
             title = "this form was sent from another site's page, so nothing was done"
             return forbidden("open this server's own page and send the form from there", title)
@@ -105,15 +106,12 @@ def _too_large(headers: Headers, limit: int) -> Problem | None:
 
 def _name(host: str) -> str:
     """The name in ``name:port`` or ``[v6]:port``."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    return (_split(f"//{host}").hostname or "").lower()
 
 
-def _place(origin: str) -> str:
-    """``name:port`` of an origin, "" for ``null``."""
+def _split(address: str) -> SplitResult:
+    """Its parts; empty for ``null`` and for anything else without any."""
     try:
-        return urlsplit(origin).netloc.lower()
+        return urlsplit(address)
     except ValueError:
-        return ""
+        return urlsplit("")

@@ -114,16 +114,21 @@ class ApiKeys:
         shape = _SHAPE.fullmatch(text)
         if shape is None or not self.path.is_file():
             return None
-        statement = "SELECT salt, hash, body, revoked_at, last_used_at FROM keys WHERE key_id = ?"
-        for salt, kept, *key in self._execute(statement, shape[1]):
+        for salt, kept in self._execute("SELECT salt, hash FROM keys WHERE key_id = ?", shape[1]):
             if hmac.compare_digest(_hash(salt, text), kept):
-                return self._in_force(_key(*key))
+                return self.holder(shape[1])
         return None
 
     def holder(self, key_id: str) -> ApiKey | None:
-        """The key of that id, such as a session's, if it is in force."""
-        found = self._named(key_id)
-        return self._in_force(found) if found is not None else None
+        """The key of that id, such as a session's, if it is in force; this counts as its use."""
+        for key in self._select("WHERE key_id = ?", key_id):
+            now = self.clock.now()
+            if key.in_force(format_time(now)):
+                if not key.last_used_at or datetime.fromisoformat(key.last_used_at) + _USED_EVERY <= now:
+                    used = "UPDATE keys SET last_used_at = ? WHERE key_id = ?"
+                    self._execute(used, format_time(now), key_id)
+                return key
+        return None
 
     def roles_of(self, user: str, scope: Scope) -> set[Role]:
         """Roles from the user's keys in force with ``scope``; does not count as use of a key."""
@@ -137,10 +142,7 @@ class ApiKeys:
 
     def all(self) -> list[ApiKey]:
         """Every key ever made, oldest first."""
-        if not self.path.is_file():
-            return []
-        rows = self._execute("SELECT body, revoked_at, last_used_at FROM keys ORDER BY number")
-        return [_key(*row) for row in rows]
+        return self._select()
 
     def any(self) -> bool:
         """True if a key was ever created: revoking the last one must not open the home to everybody."""
@@ -148,14 +150,11 @@ class ApiKeys:
 
     def revoke(self, key_id: str) -> ApiKey:
         """Revokes a key permanently: nothing else writes that column. Raises UsageError if it is unknown."""
-        found = self._named(key_id)
-        if found is None:
+        if not self._select("WHERE key_id = ?", key_id):
             raise UsageError(f"there is no key {key_id!r}", hint="`citewell keys list` shows the keys")
-        if found.revoked_at:
-            return found
         now = format_time(self.clock.now())
         self._execute("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at = ''", now, key_id)
-        return msgspec.structs.replace(found, revoked_at=now)
+        return self._select("WHERE key_id = ?", key_id)[0]
 
     def secret(self) -> bytes:
         """The secret that signs this home's sessions; created on first use."""
@@ -178,17 +177,16 @@ class ApiKeys:
                 self._connection.close()
                 self._connection = None
 
-    def _in_force(self, key: ApiKey) -> ApiKey | None:
-        now = self.clock.now()
-        if not key.in_force(format_time(now)):
-            return None
-        if key.last_used_at and datetime.fromisoformat(key.last_used_at) + _USED_EVERY > now:
-            return key
-        self._execute("UPDATE keys SET last_used_at = ? WHERE key_id = ?", format_time(now), key.key_id)
-        return msgspec.structs.replace(key, last_used_at=format_time(now))
-
-    def _named(self, key_id: str) -> ApiKey | None:
-        return next((key for key in self.all() if key.key_id == key_id), None)
+    def _select(self, where: str = "", *values: object) -> list[ApiKey]:
+        if not self.path.is_file():
+            return []
+        statement = f"SELECT body, revoked_at, last_used_at FROM keys {where} ORDER BY number"
+        return [
+            msgspec.structs.replace(
+                msgspec.json.decode(body, type=ApiKey), revoked_at=revoked, last_used_at=used
+            )
+            for body, revoked, used in self._execute(statement, *values)
+        ]
 
     def _execute(self, statement: str, *values: object) -> list[Any]:
         with self._lock:
@@ -214,13 +212,6 @@ class ApiKeys:
             "CREATE TABLE IF NOT EXISTS signed_out(nonce TEXT PRIMARY KEY, ends INTEGER NOT NULL)"
         )
         return connection
-
-
-def _key(body: bytes, revoked_at: str, last_used_at: str) -> ApiKey:
-    key = msgspec.json.decode(body, type=ApiKey)
-    # In files older than the column, only the body records a revocation.
-    revoked_at = revoked_at or key.revoked_at
-    return msgspec.structs.replace(key, revoked_at=revoked_at, last_used_at=last_used_at)
 
 
 def _hash(salt: bytes, text: str) -> bytes:

@@ -7,7 +7,7 @@ import asyncio
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -120,21 +120,16 @@ class WorkQueue:
         return future
 
     async def run(
-        self,
-        task: Callable[[], Result],
-        *,
-        caller: str = "",
-        wanted: Callable[[], Awaitable[bool]] | None = None,
+        self, task: Callable[[], Result], *, caller: str = "", left: Callable[[], bool] = lambda: False
     ) -> Result:
-        """The result of ``task``, which is not started if it has waited too long or is no longer ``wanted``.
+        """The result of ``task``, which is not started if it has waited too long or its client has ``left``.
         Raises Busy, in those cases too, or what the task raised."""
         future = self.submit(task, caller)
         result = asyncio.ensure_future(asyncio.wrap_future(future))
         ends = self._clock() + self._max_wait_s
         try:
             while not (await asyncio.wait({result}, timeout=_LOOKED_S))[0]:
-                unwanted = wanted is not None and not await wanted()
-                if (unwanted or self._clock() > ends) and future.cancel():
+                if (left() or self._clock() > ends) and future.cancel():
                     raise Busy(max(1.0, self._took))
             return await result
         finally:
@@ -184,11 +179,9 @@ class WorkQueue:
     def _run(self, caller: str, task: _Task) -> None:
         began = self._clock()
         try:
-            result = task.call()
+            ended = partial(task.future.set_result, task.call())
         except BaseException as error:  # noqa: BLE001 - passed on to whoever awaits the result
             ended = partial(task.future.set_exception, error)
-        else:
-            ended = partial(task.future.set_result, result)
         with self._lock:
             self._running[caller] -= 1
             self._running += Counter()  # drops callers with none

@@ -7,16 +7,14 @@ nothing about requests.
 
 from __future__ import annotations
 
-import http.client
 import json
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import jwt
 
 from citewell.core.access import Caller, Role
@@ -145,7 +143,7 @@ class Issuer:
     def _json(self, address: str) -> dict[str, Any]:
         try:
             found = json.loads(self._fetch(address))
-        except (OSError, ValueError, http.client.HTTPException) as error:
+        except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise IssuerError(
                 f"the signing keys of the token issuer could not be fetched ({error})", hint="try again soon"
             ) from error
@@ -175,17 +173,12 @@ def _refuse_plain(address: str) -> None:
         raise ConfigError(f"{address} is not an https address", hint="use the issuer's https address")
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects: keys come only from the configured address."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 def _get(address: str) -> bytes:
-    opener = urllib.request.build_opener(_Stay)
-    with opener.open(address, timeout=_TIMEOUT_S) as response:
-        body: bytes = response.read(_MAX_BYTES + 1)
-    if len(body) > _MAX_BYTES:
-        raise ValueError("the issuer's response is too large")
+    body = b""
+    with httpx2.stream("GET", address, timeout=_TIMEOUT_S) as response:
+        response.raise_for_status()  # also for a redirect: keys come only from the configured address
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > _MAX_BYTES:
+                raise ValueError("the issuer's response is too large")
     return body

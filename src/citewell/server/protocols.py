@@ -8,12 +8,14 @@ extra field. Knows nothing about connections or checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from citewell.vendors.reading import VendorAnswer
+from citewell.vendors.writing import write
 
 Json = dict[str, Any]
 MARK = "citewell"
@@ -21,25 +23,267 @@ DONE: Json = {"type": "[DONE]"}
 """Represents the non-JSON text that ends a stream of chat completions."""
 
 
-class Protocol(NamedTuple):
-    """``joined`` assembles a stream's events into a response, ``last`` tests whether an event ends it;
-    ``marked`` adds a mark to a response, ``closing`` to the events that end a stream; ``withheld`` replaces a
-    response's text by a notice, ``events`` turns a response into a stream; ``error`` is an error body."""
+class Protocol(ABC):
+    """``vendor`` as in :data:`citewell.vendors.reading.VENDORS`; ``path`` matches its addresses; ``last`` are
+    the types of the event that ends a stream; ``refused`` are the members of a response, and ``stopped``
+    those of its one answer, that say that it was refused."""
 
     vendor: str
     path: re.Pattern[str]
-    joined: Callable[[Sequence[Json]], Json]
-    last: Callable[[Json], bool]
-    marked: Callable[[Json, VendorAnswer, Json], None]
-    closing: Callable[[list[Json], VendorAnswer, Json], list[Json]]
-    withheld: Callable[[Json, str], Json]
-    events: Callable[[Json], list[Json]]
-    error: Callable[[str], Json]
+    last: tuple[str, ...] = ()
+    refused: Json = {}
+    stopped: Json = {}
+
+    @abstractmethod
+    def joined(self, events: Sequence[Json]) -> Json:
+        """The response that a stream's events add up to."""
+
+    @abstractmethod
+    def events(self, response: Json) -> list[Json]:
+        """The response as a stream."""
+
+    def ends(self, event: Json) -> bool:
+        """Whether the event ends a stream."""
+        return event.get("type") in self.last
+
+    def marked(self, response: Json, answered: VendorAnswer, mark: Json) -> None:
+        """Adds a mark to a response."""
+        response[MARK] = mark
+
+    def closing(self, held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
+        """The events that end a stream, with a mark."""
+        return [*held[:-1], held[-1] | {MARK: mark}]
+
+    def withheld(self, response: Json, notice: str) -> Json:
+        """The response with a notice for its text."""
+        made = response | write(VendorAnswer(text=notice), (), self.vendor) | self.refused
+        for one in made.get("choices") or made.get("candidates") or ():
+            one.update(self.stopped)
+        return made
+
+    def error(self, message: str) -> Json:
+        """The body of an error."""
+        return {"error": {"message": message, "type": MARK, "code": None, "param": None}}
 
 
-def protocol_of(path: str) -> Protocol | None:
-    """The protocol at ``path``; None for paths without answers (models, files, embeddings)."""
-    return next((found for found in PROTOCOLS if found.path.search(path)), None)
+class Chat(Protocol):
+    """OpenAI chat completions."""
+
+    vendor = "openai"
+    path = re.compile(r"(?:^|/)chat/completions$")
+    last = ("[DONE]",)
+    stopped = {"finish_reason": "content_filter"}
+
+    def joined(self, events: Sequence[Json]) -> Json:
+        whole: Json = {"choices": []}
+        choices: dict[int, Json] = {}
+        texts: dict[int, list[str]] = {}  # joined once: adding to a text copies it
+        for event in events:
+            whole |= {key: value for key, value in event.items() if key not in ("choices", "type") and value}
+            for choice in event.get("choices") or ():
+                delta, index = choice.get("delta") or {}, choice.get("index") or 0
+                kept = choices.setdefault(
+                    index,
+                    {"index": index, "finish_reason": None, "message": {"role": "assistant", "content": ""}},
+                )
+                message = kept["message"]
+                texts.setdefault(index, []).append(delta.get("content") or "")
+                for name in ("tool_calls", "annotations"):
+                    if delta.get(name):
+                        message.setdefault(name, []).extend(delta[name])
+                if delta.get("context"):
+                    message["context"] = delta["context"]
+                kept["finish_reason"] = choice.get("finish_reason") or kept["finish_reason"]
+        for index, pieces in texts.items():
+            choices[index]["message"]["content"] = "".join(pieces)
+        return whole | {"object": "chat.completion", "choices": [choices[index] for index in sorted(choices)]}
+
+    def marked(self, response: Json, answered: VendorAnswer, mark: Json) -> None:
+        for (place, _), note in _notes(answered, mark):
+            own = {key: note.pop(key) for key in ("start_index", "end_index", "title", "url")}
+            message = response["choices"][place]["message"]
+            message["annotations"] = [*(message.get("annotations") or ()), note | {"url_citation": own}]
+        response[MARK] = mark
+
+    def closing(self, held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
+        """Our own chunk, then the original closing events."""
+        whole: Json = {"choices": [{"message": {}} for _ in range(len(answered.pieces) or 1)]}
+        self.marked(whole, answered, mark)
+        choices = [
+            {"index": place, "delta": choice["message"], "finish_reason": None}
+            for place, choice in enumerate(whole["choices"])
+        ]
+        chunk = {"id": mark["request_id"], "object": "chat.completion.chunk", "created": 0, "model": MARK}
+        return [chunk | {"choices": choices, MARK: mark}, *held]
+
+    def events(self, response: Json) -> list[Json]:
+        """A completion as chunks: its message, then its end, which has the mark."""
+        about = {key: value for key, value in response.items() if key not in ("choices", "usage", MARK)}
+        about["object"] = "chat.completion.chunk"
+        choice = response["choices"][0]
+        said = {"index": 0, "delta": choice["message"], "finish_reason": None}
+        ends = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+        return [about | {"choices": [said]}, about | {"choices": [ends], MARK: response.get(MARK)}, DONE]
+
+
+class Responses(Protocol):
+    """OpenAI responses."""
+
+    vendor = "openai-responses"
+    path = re.compile(r"(?:^|/)responses$")
+    last = ("response.completed", "response.incomplete", "response.failed")
+    refused = {"status": "completed"}
+
+    def joined(self, events: Sequence[Json]) -> Json:
+        """The response in the last event; for an interrupted stream, one with its text."""
+        whole = next((event["response"] for event in reversed(events) if self.ends(event)), None)
+        if whole is not None:
+            return dict(whole)
+        told = [event["delta"] for event in events if event.get("type") == "response.output_text.delta"]
+        return write(VendorAnswer(text="".join(told)), (), self.vendor)
+
+    def marked(self, response: Json, answered: VendorAnswer, mark: Json) -> None:
+        for (place, number), note in _notes(answered, mark):
+            part = response["output"][place]["content"][number]
+            part["annotations"] = [*(part.get("annotations") or ()), note]
+        response[MARK] = mark
+
+    def closing(self, held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
+        for event in held:
+            if self.ends(event):
+                self.marked(event["response"], answered, mark)
+        return held
+
+    def events(self, response: Json) -> list[Json]:
+        item = response["output"][0]
+        part = item["content"][0]
+        at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+        begun = {**response, "status": "in_progress", "output": []}
+        told: list[Json] = [
+            {"type": "response.created", "response": begun},
+            {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}},
+            {"type": "response.content_part.added", **at, "part": part | {"text": ""}},
+            {"type": "response.output_text.delta", **at, "delta": part["text"], "logprobs": []},
+            {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []},
+            {"type": "response.content_part.done", **at, "part": part},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": response},
+        ]
+        return [event | {"sequence_number": number} for number, event in enumerate(told)]
+
+
+class Messages(Protocol):
+    """Anthropic messages."""
+
+    vendor = "anthropic"
+    path = re.compile(r"(?:^|/)messages$")
+    last = ("message_stop",)
+    refused = {"stop_reason": "refusal", "stop_sequence": None}
+
+    def joined(self, events: Sequence[Json]) -> Json:
+        whole: Json = {"type": "message", "role": "assistant"}
+        blocks: dict[int, Json] = {}
+        texts: dict[int, list[str]] = {}
+        citations: dict[int, list[Any]] = {}
+        for event in events:
+            match event.get("type"):
+                case "message_start":
+                    whole |= event["message"]
+                case "content_block_start":
+                    blocks[event["index"]] = dict(event["content_block"])
+                case "content_block_delta":
+                    index, delta = event["index"], event["delta"]
+                    if delta["type"] == "text_delta":
+                        texts.setdefault(index, [blocks[index].get("text") or ""]).append(delta["text"])
+                    elif delta["type"] == "citations_delta":
+                        begun = list(blocks[index].get("citations") or ())
+                        citations.setdefault(index, begun).append(delta["citation"])
+                case "message_delta":
+                    whole |= event["delta"]
+                    whole["usage"] = (whole.get("usage") or {}) | (event.get("usage") or {})
+        for index, pieces in texts.items():
+            blocks[index]["text"] = "".join(pieces)
+        for index, cited in citations.items():
+            blocks[index]["citations"] = cited
+        return whole | {"content": [blocks[index] for index in sorted(blocks)]}
+
+    def events(self, response: Json) -> list[Json]:
+        text = response["content"][0]["text"]
+        usage = response.get("usage") or {"input_tokens": 0, "output_tokens": 0}
+        stop = {"stop_reason": response["stop_reason"], "stop_sequence": None}
+        begun = {key: value for key, value in response.items() if key != MARK}
+        begun |= {"content": [], "stop_reason": None, "usage": usage}
+        written = {"output_tokens": usage.get("output_tokens") or 0}
+        return [
+            {"type": "message_start", "message": begun},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": stop, "usage": written},
+            {"type": "message_stop", MARK: response.get(MARK)},
+        ]
+
+    def error(self, message: str) -> Json:
+        return {"type": "error", "error": {"type": "api_error", "message": message}}
+
+
+class Gemini(Protocol):
+    vendor = "gemini"
+    path = re.compile(r":(?:stream)?generateContent$", re.IGNORECASE)
+    stopped = {"index": 0, "finishReason": "OTHER"}
+
+    def joined(self, events: Sequence[Json]) -> Json:
+        whole: Json = {}
+        candidate: Json = {"content": {"role": "model", "parts": []}}
+        texts: list[str] = []  # of the last part, if it is plain text
+        for event in events:
+            whole |= {key: value for key, value in event.items() if key != "candidates"}
+            for one in (event.get("candidates") or ())[:1]:
+                candidate |= {key: value for key, value in one.items() if key != "content"}
+                for part in (one.get("content") or {}).get("parts") or ():
+                    kept = candidate["content"]["parts"]
+                    plain = {*part} == {"text"}
+                    if not (plain and texts):
+                        kept.append(part)
+                        texts = []
+                    if plain:
+                        texts.append(part["text"])
+                        kept[-1] = {"text": texts}
+        for part in candidate["content"]["parts"]:
+            if isinstance(part.get("text"), list):
+                part["text"] = "".join(part["text"])
+        return whole | {"candidates": [candidate]}
+
+    def ends(self, event: Json) -> bool:
+        return any(candidate.get("finishReason") for candidate in event.get("candidates") or ())
+
+    def events(self, response: Json) -> list[Json]:
+        return [response]
+
+    def error(self, message: str) -> Json:
+        return {"error": {"code": 502, "message": message, "status": "UNAVAILABLE"}}
+
+
+def _notes(answered: VendorAnswer, mark: Json) -> Iterator[tuple[tuple[int, int], Json]]:
+    """(key of the part, OpenAI annotation with offsets in that part) for each verified citation."""
+    sources = {source.id: source for source in answered.sources}
+    verified = [claim for claim in mark["claims"] if claim["status"] == "VERIFIED"]
+    pairs = [(claim, piece) for claim in verified for piece in answered.pieces]
+    for claim, piece in pairs:
+        if piece.start <= claim["answer_start"] < piece.end:
+            for cited in claim["citations"]:
+                if source := sources.get(cited["source"]):
+                    yield (
+                        piece.key,
+                        {
+                            "type": "url_citation",
+                            "start_index": claim["answer_start"] - piece.start,
+                            "end_index": min(claim["answer_end"], piece.end) - piece.start,
+                            "title": source.title or cited["source"],
+                            "url": source.uri or mark["record"],
+                            MARK: cited,
+                        },
+                    )
 
 
 def line(event: Json) -> bytes:
@@ -50,292 +294,10 @@ def line(event: Json) -> bytes:
     return named + b"data: " + msgspec.json.encode(event) + b"\n\n"
 
 
-def _notes(answered: VendorAnswer, mark: Json) -> list[tuple[tuple[int, int], Json]]:
-    """(key of the part, OpenAI annotation with offsets in that part) for each verified citation."""
-    sources = {source.id: source for source in answered.sources}
-    found: list[tuple[tuple[int, int], Json]] = []
-    for claim in mark["claims"]:
-        for piece in answered.pieces:
-            if claim["status"] == "VERIFIED" and piece.start <= claim["answer_start"] < piece.end:
-                found += [
-                    (
-                        piece.key,
-                        {
-                            "type": "url_citation",
-                            "start_index": claim["answer_start"] - piece.start,
-                            "end_index": min(claim["answer_end"], piece.end) - piece.start,
-                            "title": sources[cited["source"]].title or cited["source"],
-                            "url": sources[cited["source"]].uri or mark["record"],
-                            MARK: cited,
-                        },
-                    )
-                    for cited in claim["citations"]
-                    if cited["source"] in sources
-                ]
-    return found
+CHAT = Chat()
+PROTOCOLS: tuple[Protocol, ...] = (CHAT, Responses(), Messages(), Gemini())
 
 
-# --- OpenAI chat completions ---------------------------------------------------------------------------
-
-
-def _chat_joined(events: Sequence[Json]) -> Json:
-    whole: Json = {"choices": []}
-    choices: dict[int, Json] = {}
-    texts: dict[int, list[str]] = {}  # joined once: adding to a text copies it
-    for event in events:
-        whole |= {key: value for key, value in event.items() if key not in ("choices", "type") and value}
-        for choice in event.get("choices") or ():
-            delta, index = choice.get("delta") or {}, choice.get("index") or 0
-            kept = choices.setdefault(
-                index,
-                {"index": index, "finish_reason": None, "message": {"role": "assistant", "content": ""}},
-            )
-            message = kept["message"]
-            texts.setdefault(index, []).append(delta.get("content") or "")
-            for name in ("tool_calls", "annotations"):
-                if delta.get(name):
-                    message.setdefault(name, []).extend(delta[name])
-            if delta.get("context"):
-                message["context"] = delta["context"]
-            kept["finish_reason"] = choice.get("finish_reason") or kept["finish_reason"]
-    for index, pieces in texts.items():
-        choices[index]["message"]["content"] = "".join(pieces)
-    return whole | {"object": "chat.completion", "choices": [choices[index] for index in sorted(choices)]}
-
-
-def _chat_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
-    for (place, _), note in _notes(answered, mark):
-        own = {key: note.pop(key) for key in ("start_index", "end_index", "title", "url")}
-        message = response["choices"][place]["message"]
-        message["annotations"] = [*(message.get("annotations") or ()), note | {"url_citation": own}]
-    response[MARK] = mark
-
-
-def _chat_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
-    """Our own chunk, then the original closing events."""
-    whole: Json = {"choices": [{"message": {}} for _ in range(len(answered.pieces) or 1)]}
-    _chat_marked(whole, answered, mark)
-    choices = [
-        {"index": place, "delta": choice["message"], "finish_reason": None}
-        for place, choice in enumerate(whole["choices"])
-    ]
-    chunk = {"id": mark["request_id"], "object": "chat.completion.chunk", "created": 0, "model": MARK}
-    return [chunk | {"choices": choices, MARK: mark}, *held]
-
-
-def _chat_withheld(response: Json, notice: str) -> Json:
-    choice = {
-        "index": 0,
-        "finish_reason": "content_filter",
-        "logprobs": None,
-        "message": {"role": "assistant", "content": notice, "refusal": None},
-    }
-    return response | {"choices": [choice]}
-
-
-def _chat_events(response: Json) -> list[Json]:
-    chunk = {key: value for key, value in response.items() if key not in ("choices", "usage")}
-    choice = response["choices"][0]
-    kept = {"index": 0, "delta": choice["message"], "finish_reason": choice["finish_reason"]}
-    return [chunk | {"object": "chat.completion.chunk", "choices": [kept]}, DONE]
-
-
-def _openai_error(message: str) -> Json:
-    return {"error": {"message": message, "type": MARK, "code": None, "param": None}}
-
-
-# --- OpenAI responses ------------------------------------------------------------------------------------
-
-_ENDS = ("response.completed", "response.incomplete", "response.failed")
-
-
-def _responses_joined(events: Sequence[Json]) -> Json:
-    """The response in the last event; for an interrupted stream, one with its text."""
-    whole = next((event["response"] for event in reversed(events) if event.get("type") in _ENDS), None)
-    if whole is not None:
-        return dict(whole)
-    text = "".join(event["delta"] for event in events if event.get("type") == "response.output_text.delta")
-    return {"output": [_message(text)]}
-
-
-def _message(text: str) -> Json:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
-
-
-def _responses_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
-    for (place, number), note in _notes(answered, mark):
-        part = response["output"][place]["content"][number]
-        part["annotations"] = [*(part.get("annotations") or ()), note]
-    response[MARK] = mark
-
-
-def _responses_closing(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
-    for event in held:
-        if event.get("type") in _ENDS:
-            _responses_marked(event["response"], answered, mark)
-    return held
-
-
-def _responses_withheld(response: Json, notice: str) -> Json:
-    return response | {"status": "completed", "output": [_message(notice)]}
-
-
-def _responses_events(response: Json) -> list[Json]:
-    item = response["output"][0]
-    part = item["content"][0]
-    at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
-    begun = {**response, "status": "in_progress", "output": []}
-    told: list[Json] = [
-        {"type": "response.created", "response": begun},
-        {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}},
-        {"type": "response.content_part.added", **at, "part": part | {"text": ""}},
-        {"type": "response.output_text.delta", **at, "delta": part["text"], "logprobs": []},
-        {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []},
-        {"type": "response.content_part.done", **at, "part": part},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": response},
-    ]
-    return [event | {"sequence_number": number} for number, event in enumerate(told)]
-
-
-# --- Anthropic messages --------------------------------------------------------------------------------
-
-
-def _messages_joined(events: Sequence[Json]) -> Json:
-    whole: Json = {"type": "message", "role": "assistant"}
-    blocks: dict[int, Json] = {}
-    texts: dict[int, list[str]] = {}
-    citations: dict[int, list[Any]] = {}
-    for event in events:
-        match event.get("type"):
-            case "message_start":
-                whole |= event["message"]
-            case "content_block_start":
-                blocks[event["index"]] = dict(event["content_block"])
-            case "content_block_delta":
-                index, delta = event["index"], event["delta"]
-                if delta["type"] == "text_delta":
-                    texts.setdefault(index, [blocks[index].get("text") or ""]).append(delta["text"])
-                elif delta["type"] == "citations_delta":
-                    begun = list(blocks[index].get("citations") or ())
-                    citations.setdefault(index, begun).append(delta["citation"])
-            case "message_delta":
-                whole |= event["delta"]
-                whole["usage"] = (whole.get("usage") or {}) | (event.get("usage") or {})
-    for index, pieces in texts.items():
-        blocks[index]["text"] = "".join(pieces)
-    for index, cited in citations.items():
-        blocks[index]["citations"] = cited
-    return whole | {"content": [blocks[index] for index in sorted(blocks)]}
-
-
-def _top_marked(response: Json, answered: VendorAnswer, mark: Json) -> None:
-    response[MARK] = mark
-
-
-def _last_marked(held: list[Json], answered: VendorAnswer, mark: Json) -> list[Json]:
-    return [*held[:-1], held[-1] | {MARK: mark}]
-
-
-def _messages_withheld(response: Json, notice: str) -> Json:
-    block = {"type": "text", "text": notice, "citations": None}
-    return response | {"content": [block], "stop_reason": "refusal", "stop_sequence": None}
-
-
-def _messages_events(response: Json) -> list[Json]:
-    text = response["content"][0]["text"]
-    usage = response.get("usage") or {"input_tokens": 0, "output_tokens": 0}
-    stop = {"stop_reason": response["stop_reason"], "stop_sequence": None}
-    begun = {key: value for key, value in response.items() if key != MARK}
-    return [
-        {"type": "message_start", "message": begun | {"content": [], "stop_reason": None, "usage": usage}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": usage.get("output_tokens") or 0}},
-        {"type": "message_stop", MARK: response.get(MARK)},
-    ]
-
-
-# --- Gemini --------------------------------------------------------------------------------------------
-
-
-def _gemini_joined(events: Sequence[Json]) -> Json:
-    whole: Json = {}
-    candidate: Json = {"content": {"role": "model", "parts": []}}
-    texts: list[str] = []  # of the last part, if it is plain text
-    for event in events:
-        whole |= {key: value for key, value in event.items() if key != "candidates"}
-        for one in (event.get("candidates") or ())[:1]:
-            candidate |= {key: value for key, value in one.items() if key != "content"}
-            for part in (one.get("content") or {}).get("parts") or ():
-                kept = candidate["content"]["parts"]
-                plain = {*part} == {"text"}
-                if not (plain and texts):
-                    kept.append(part)
-                    texts = []
-                if plain:
-                    texts.append(part["text"])
-                    kept[-1] = {"text": texts}
-    for part in candidate["content"]["parts"]:
-        if isinstance(part.get("text"), list):
-            part["text"] = "".join(part["text"])
-    return whole | {"candidates": [candidate]}
-
-
-def _gemini_withheld(response: Json, notice: str) -> Json:
-    content = {"role": "model", "parts": [{"text": notice}]}
-    return response | {"candidates": [{"index": 0, "content": content, "finishReason": "OTHER"}]}
-
-
-def _gemini_ends(event: Json) -> bool:
-    return any(candidate.get("finishReason") for candidate in event.get("candidates") or ())
-
-
-PROTOCOLS = (
-    Protocol(
-        "openai",
-        re.compile(r"(?:^|/)chat/completions$"),
-        _chat_joined,
-        lambda event: event is DONE,
-        _chat_marked,
-        _chat_closing,
-        _chat_withheld,
-        _chat_events,
-        _openai_error,
-    ),
-    Protocol(
-        "openai-responses",
-        re.compile(r"(?:^|/)responses$"),
-        _responses_joined,
-        lambda event: event.get("type") in _ENDS,
-        _responses_marked,
-        _responses_closing,
-        _responses_withheld,
-        _responses_events,
-        _openai_error,
-    ),
-    Protocol(
-        "anthropic",
-        re.compile(r"(?:^|/)messages$"),
-        _messages_joined,
-        lambda event: event.get("type") == "message_stop",
-        _top_marked,
-        _last_marked,
-        _messages_withheld,
-        _messages_events,
-        lambda message: {"type": "error", "error": {"type": "api_error", "message": message}},
-    ),
-    Protocol(
-        "gemini",
-        re.compile(r":(?:stream)?generateContent$", re.IGNORECASE),
-        _gemini_joined,
-        _gemini_ends,
-        _top_marked,
-        _last_marked,
-        _gemini_withheld,
-        lambda response: [response],
-        lambda message: {"error": {"code": 502, "message": message, "status": "UNAVAILABLE"}},
-    ),
-)
+def protocol_of(path: str) -> Protocol | None:
+    """The protocol at ``path``; None for paths without answers (models, files, embeddings)."""
+    return next((found for found in PROTOCOLS if found.path.search(path)), None)

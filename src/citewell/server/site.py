@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
@@ -21,7 +22,6 @@ from citewell.core.access import Caller
 from citewell.core.errors import AbandonedError
 from citewell.core.metering import Meter, metered
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Deadline, WorkQueue
 from citewell.server.logs import log
@@ -59,14 +59,10 @@ class Site:
         self.streams = Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay)
         self.telemetry = telemetry(documents=settings.otel_documents, writer=kb.config.generator)
         self.issuer = Issuer(settings) if settings.oidc_issuer else None
-        self.pictures = Pictures(kb.config.documents)
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
         self.failed = ""
         self._keyed: bool | None = None
-
-    def kb_for(self, caller: Caller) -> KnowledgeBase:
-        return self.kb.as_(caller)
 
     async def attended(
         self,
@@ -80,19 +76,9 @@ class Site:
     ) -> Result:
         """Runs ``call`` in a thread of ``work``; its argument returns why nobody is waiting any more, ""
         while somebody is. Raises Busy, Problem 503 on timeout, or what ``call`` raised."""
-        deadline = Deadline(timeout_s, setting)
-
-        async def present() -> bool:
-            if await request.is_disconnected():
-                deadline.left.set()
-            return not deadline.left.is_set()
-
-        try:
-            return await work.run(lambda: call(deadline.gone), caller=caller.user, wanted=present)
-        except AbandonedError as error:
-            raise overdue(error, deadline) from error
-        finally:
-            deadline.left.set()  # also of a request that was cancelled
+        async with _watched(request, timeout_s, setting) as deadline:
+            task = partial(call, deadline.gone)
+            return await work.run(task, caller=caller.user, left=deadline.left.is_set)
 
     async def reading(self, request: Request, caller: Caller, call: Callable[[], Result]) -> Result:
         """As :meth:`attended`, for reading the log or judging again, which the meter stops in time."""
@@ -182,24 +168,33 @@ class DeadlineRoute(APIRoute):
             return handle
 
         async def attended(request: Request) -> Response:
-            deadline = Deadline(site(request).settings.timeout_s)
-            watching = asyncio.create_task(_watch(request, deadline))
-            try:
+            async with _watched(request, site(request).settings.timeout_s) as deadline:
                 with metered(Meter(deadline.gone)):
                     return await handle(request)
-            except AbandonedError as error:
-                raise overdue(error, deadline) from error
-            finally:
-                watching.cancel()
-                deadline.left.set()  # also of a request that was cancelled
 
         return attended
 
 
-async def _watch(request: Request, deadline: Deadline) -> None:
-    while not await request.is_disconnected():
-        await asyncio.sleep(_LOOKED_S)
-    deadline.left.set()
+@asynccontextmanager
+async def _watched(
+    request: Request, timeout_s: float, setting: str = "server.timeout_s"
+) -> AsyncIterator[Deadline]:
+    """The deadline of a request whose body has been read, if it has any. Raises Problem 503 on timeout."""
+    deadline = Deadline(timeout_s, setting)
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(_LOOKED_S)
+        deadline.left.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield deadline
+    except AbandonedError as error:
+        raise overdue(error, deadline) from error
+    finally:
+        watching.cancel()
+        deadline.left.set()  # also of a request that was cancelled
 
 
 def overdue(error: AbandonedError, deadline: Deadline) -> Exception:

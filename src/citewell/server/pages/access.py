@@ -54,7 +54,7 @@ class Visit:
 def visit(request: Request) -> Visit:
     """The visit. Raises Problem 401 for an unknown caller, 403 for a key without access to the pages."""
     who = _let_in(request)
-    return Visit(request=request, caller=who, kb=site(request).kb_for(who))
+    return Visit(request=request, caller=who, kb=site(request).kb.as_(who))
 
 
 def post(request: Request, csrf: Field = "") -> Visit:

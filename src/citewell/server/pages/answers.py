@@ -11,29 +11,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from citewell.core.errors import CitewellError, EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document, Passage
-from citewell.core.vocabulary import (
-    Bar,
-    State,
-    StatusLine,
-    bars,
-    display_state,
-    ocr_of,
-    quotes_line,
-    state_of_verdict,
-)
-from citewell.core.vocabulary import answers_line as answers_it
-from citewell.core.vocabulary import is_fully_supported as is_earned
+from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document
+from citewell.core.vocabulary import State, display_state, is_fully_supported, ocr_of, state_of_verdict
 from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import CurrentCitation
-from citewell.server.pages.marking import Block, ClaimSpan, blocks, excerpts, section_at
-from citewell.server.pages.papers import Paper, papers_of
+from citewell.server.pages.marking import Block, ClaimSpan, Paper, blocks, excerpts, papers_of, section_at
 from citewell.server.pages.rendering import view_address
-from citewell.verification.evidence import not_english
 
-Place = tuple[str, str, int, int]
-"""Document id, version, start, end of a citation."""
+Today = dict[Citation, CurrentCitation]
+"""What located citations resolve to in today's documents."""
 Numbered = Sequence[tuple[int, Claim]]
 """(number, claim), numbered from 1."""
 
@@ -68,9 +55,7 @@ class ReaderFeedback(NamedTuple):
 
 
 class ShownClaim(NamedTuple):
-    number: int
     claim: Claim
-    state: State
     in_text: bool
     sources: list[ClaimSource]
     said: ReaderFeedback
@@ -116,8 +101,6 @@ class Headline(NamedTuple):
 class ShownAnswer(NamedTuple):
     record: AuditRecord
     asked_as: str
-    quotes: StatusLine
-    answers: StatusLine
     earned: bool
     headlines: list[Headline]
     parts: list[Part]
@@ -126,8 +109,6 @@ class ShownAnswer(NamedTuple):
     changed: list[CitedSource]
     read: list[ReadPassage]
     threshold: float | None
-    language: str
-    bars: tuple[Bar, ...]
     said: ReaderFeedback
 
 
@@ -136,7 +117,7 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
     feedback on it."""
     numbered = list(enumerate(record.claims, 1))
     cited = [one for claim in record.claims for one in _located(claim.citations)]
-    today = dict(zip(map(_place, cited), kb.audit.resolve(cited), strict=True))
+    today = dict(zip(cited, kb.audit.resolve(cited), strict=True))
     placed = _placed(record.shown_response, numbered)
     searched_as = str(record.parameters.get("searched_as", ""))
     sources = list(_sources(record, numbered, kb, today))
@@ -144,16 +125,12 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
     return ShownAnswer(
         record=record,
         asked_as=searched_as if searched_as != record.user_query else "",
-        quotes=quotes_line(record),
-        answers=answers_it(record),
-        earned=is_earned(record) and not changed,
+        earned=is_fully_supported(record) and not changed,
         headlines=list(_headlines([claim for _, claim in placed], sources)) if len(placed) <= 2 else [],
         parts=list(_parts(record.shown_response, placed)),
         claims=[
             ShownClaim(
-                number,
                 claim,
-                display_state(claim),
                 (number, claim) in placed,
                 list(_claim_sources(record, number, claim, today)),
                 _said(said, number),
@@ -165,8 +142,6 @@ def show_answer(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedba
         read=passages_read(record, kb),
         # The record has only the configuration's hash; under another one, the threshold is unknown.
         threshold=kb.config.retrieval.relevance_threshold if kb.config.hash == record.config_hash else None,
-        language=not_english(record.user_query),
-        bars=bars(record.confidence_report),
         said=_said(said, None),
     )
 
@@ -175,7 +150,8 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
     """The ranked passages, best first, as in their documents; with ``sentences``, one line for each."""
     try:
         answer = kb.answer_of(record)
-        known = {_key(passage): passage.chunk for passage in answer.passages}
+        chunks = (passage.chunk for passage in answer.passages)
+        known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
         nearest = {one.chunk_id: one for one in answer.nearest}
     except CitewellError:  # it ended in an error, so there is no answer
         known, nearest = {}, {}
@@ -205,10 +181,6 @@ def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = F
             )
         )
     return found
-
-
-def _key(passage: Passage) -> tuple[str, str]:
-    return passage.chunk.document_id, passage.chunk.chunk_id
 
 
 def _said(said: Sequence[Feedback], claim: int | None) -> ReaderFeedback:
@@ -257,9 +229,7 @@ def _parts(text: str, placed: Numbered) -> Iterable[Part]:
         yield Part(text[at:])
 
 
-def _claim_sources(
-    record: AuditRecord, number: int, claim: Claim, today: dict[Place, CurrentCitation]
-) -> Iterable[ClaimSource]:
+def _claim_sources(record: AuditRecord, number: int, claim: Claim, today: Today) -> Iterable[ClaimSource]:
     grouped: dict[tuple[str, str, int | None, bool], list[Citation]] = {}
     for one in claim.citations:
         grouped.setdefault((one.document_id, one.document_version, one.page, one.start < 0), []).append(one)
@@ -274,12 +244,12 @@ def _claim_sources(
             ocr=ocr_of(citations),
             quotes=tuple(dict.fromkeys(one.quote for one in citations)),
             state=next((state for state in states if state != own), None),
-            today=worst(today[_place(one)] for one in located),
+            today=worst(today[one] for one in located),
         )
 
 
 def _sources(
-    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: dict[Place, CurrentCitation]
+    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: Today
 ) -> Iterable[CitedSource]:
     grouped: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
     for number, claim in numbered:
@@ -298,7 +268,7 @@ def _sources(
             title=title_of(document),
             href=href,
             first=first,
-            today=worst(today[_place(one)] for _, one in cited),
+            today=worst(today[one] for _, one in cited),
             document=document,
             section=first.section_path or section_at(document, first.start),
             blocks=excerpts(document, spans),
@@ -319,18 +289,16 @@ def worst(resolved: Iterable[CurrentCitation]) -> str:
 def outdated(records: Iterable[AuditRecord], kb: KnowledgeBase) -> set[str]:
     """The request ids of the answers of which a shown citation is CHANGED or GONE today."""
     cited = {
-        record.request_id: [
-            one for claim in record.claims if claim.shown for one in _located(claim.citations)
-        ]
+        record.request_id: _located(one for claim in record.claims if claim.shown for one in claim.citations)
         for record in records
         if record.response_decision != Decision.ABSTAIN.value
     }
     whole = [one for citations in cited.values() for one in citations]
-    today = dict(zip(map(_place, whole), kb.audit.resolve(whole), strict=True))
+    today = dict(zip(whole, kb.audit.resolve(whole), strict=True))
     return {
         request_id
         for request_id, citations in cited.items()
-        if worst(today[_place(one)] for one in citations) in ("GONE", "CHANGED")
+        if worst(today[one] for one in citations) in ("GONE", "CHANGED")
     }
 
 
@@ -356,7 +324,3 @@ def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
 def _located(citations: Iterable[Citation]) -> list[Citation]:
     """The citations located in a source."""
     return [one for one in citations if one.start >= 0]
-
-
-def _place(citation: Citation) -> Place:
-    return citation.document_id, citation.document_version, citation.start, citation.end

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Depends, Form
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
@@ -38,34 +38,32 @@ PAST, TURNS = 30, 10
 """Questions per page of the history; earlier turns shown of a conversation."""
 
 
+def typed(session_id: Field = "", document: Field = "", since: Field = "", tag: Field = "") -> dict[str, Any]:
+    """The other fields of the form, without those left empty."""
+    fields = {"session_id": session_id, "document": document, "since": since, "tag": tag}
+    return {name: value for name, value in fields.items() if value}
+
+
 @router.get("/")
 def ask(
     reading: Reading, document: str = "", since: str = "", tag: str = "", q: str = "", session_id: str = ""
 ) -> Response:
-    narrowing = {"document": document, "since": since, "tag": tag}
-    return _form(reading, q, narrowing, session_id=session_id)
+    return _form(reading, q, typed(session_id, document, since, tag))
 
 
 @router.post("/")
 async def post_ask(
-    posting: Posting,
-    question: Field = "",
-    session_id: Field = "",
-    document: Field = "",
-    since: Field = "",
-    tag: Field = "",
+    posting: Posting, fields: Annotated[dict[str, Any], Depends(typed)], question: Field = ""
 ) -> Response:
     """Without the script: answers the question, then redirects to the answer."""
-    narrowing = {"document": document, "since": since, "tag": tag}
-    given: dict[str, Any] = {name: value or None for name, value in narrowing.items()}
-    asked = AskRequest(question=question, session_id=session_id, **given)
+    asked = AskRequest(question=question, **fields)
     try:
         here = site(posting.request)
         answer = await run_answer(here, posting.caller, asked, identity.request_id(), posting.request)
     except CitewellError as error:
         told = problem_of(error).details  # messages about internal failures are withheld: they name paths
         problem = (told.title, told.hint)
-        return await run_in_threadpool(_form, posting, question, narrowing, problem, session_id)
+        return await run_in_threadpool(_form, posting, question, fields, problem)
     return RedirectResponse(f"/answers/{answer.request_id}", status_code=303)
 
 
@@ -80,8 +78,8 @@ def answer(reading: Reading, request_id: str) -> Response:
     return _page(
         reading,
         record.session_id,
+        before=record.timestamp,
         answer=show_answer(record, reading.kb, said=reading.kb.said_of(request_id)),
-        turns=_turns(reading, record.session_id, before=record.timestamp),
         document=filters.get("document_id") or "",
         since=filters.get("since") or "",
         tag=filters.get("tag") or "",
@@ -95,7 +93,7 @@ def _live(visit: Visit, request_id: str) -> Response:
         raise not_found()
     if isinstance(found, Stream) and found.ended_at is not None:
         raise Problem(503, "this question could not be answered", hint="ask it again")
-    return _page(visit, found.session_id, live=found, turns=_turns(visit, found.session_id))
+    return _page(visit, found.session_id, live=found)
 
 
 def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]:
@@ -106,11 +104,13 @@ def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]
     return [one for one in reversed(visit.kb.audit.query(query).records) if one.response_decision]
 
 
-def _page(visit: Visit, session_id: str, **values: Any) -> Response:
-    empty = {"answer": None, "live": None, "turns": (), "question": "", "narrowed": False, "names": ()}
-    narrowing = {"document": "", "since": "", "tag": ""}
-    values["outdated"] = outdated(values.get("turns", ()), visit.kb)
-    return visit.page("ask.html", words=WORDS, session_id=session_id, **(empty | narrowing | values))
+def _page(visit: Visit, session_id: str, before: str = "", **values: Any) -> Response:
+    """The page below the turns of its session, those ``before`` that time."""
+    empty: dict[str, Any] = {"answer": None, "live": None, "narrowed": False, "names": ()}
+    empty |= dict.fromkeys(("question", "document", "since", "tag"), "")
+    turns = _turns(visit, session_id, before)
+    values |= {"session_id": session_id, "turns": turns, "outdated": outdated(turns, visit.kb)}
+    return visit.page("ask.html", words=WORDS, **(empty | values))
 
 
 @router.post("/answers/{request_id}/cancel")
@@ -153,23 +153,17 @@ def feedback(
     return RedirectResponse(f"/answers/{request_id}#{place}", status_code=303)
 
 
-def _form(
-    visit: Visit,
-    question: str,
-    narrowing: Mapping[str, str],
-    problem: Trouble | None = None,
-    session_id: str = "",
-) -> Response:
+def _form(visit: Visit, question: str, fields: Mapping[str, str], problem: Trouble | None = None) -> Response:
     known = visit.kb.documents() if visit.kb.home.is_dir() else []
     kept = [entry for entry in known if entry.state == "indexed"]
+    narrowing = {name: value for name, value in fields.items() if name != "session_id"}
     return _page(
         visit,
-        session_id,
+        fields.get("session_id", ""),
         question=question,
         **narrowing,
-        narrowed=any(narrowing.values()),
+        narrowed=bool(narrowing),
         names=[entry.document_id for entry in kept[:NAMED]],
-        turns=_turns(visit, session_id),
         problem=problem,
         count=len(kept),
         may_upload=visit.caller.has(Role.CURATOR),

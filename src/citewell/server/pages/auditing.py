@@ -14,17 +14,16 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from citewell.audit.pages import BY, OF, Counts
-from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, moment
+from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, dated_query
 from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
-from citewell.core.vocabulary import bars, display_state, is_fully_supported, maker_words, readable_name
+from citewell.core.vocabulary import display_state, is_fully_supported, maker_words, readable_name
 from citewell.evaluation import charts, drift
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
-from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
 from citewell.server.pages.access import Posting, Reading, SignedInRoute, Trouble, Visit, trouble_of
@@ -71,7 +70,7 @@ def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "d
     found: dict[str, Any] = {"records": (), "outdated": (), "following": "", "counts": None, "chart": None}
     problem = None
     try:
-        query = _query(reading.kb, asked)
+        query = dated_query(asked, reading.kb.now())
         page = reading.kb.audit.query(msgspec.structs.replace(query, cursor=cursor))
         found["records"] = page.records
         found["outdated"] = outdated(filter(is_fully_supported, page.records), reading.kb)
@@ -156,7 +155,6 @@ def _record(
         steps=steps,
         whole=max([one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)]),
         claims=[(number, claim, display_state(claim)) for number, claim in enumerate(one.claims, 1)],
-        bars=bars(one.confidence_report),
         prompts=prompts_behind(own),
         makers=[
             (maker_words(maker), prompts_behind(maker.prompt_hash) if maker.prompt_hash != own else ())
@@ -202,12 +200,6 @@ def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[StageStep]:
             steps.append(StageStep(name, at, one.latency_ms[name], tuple(said.get(name, ()))))
             at += one.latency_ms[name]
     return steps
-
-
-def _query(kb: KnowledgeBase, asked: dict[str, str]) -> AuditQuery:
-    """The query. Raises UsageError for an invalid time."""
-    times = {name: moment(asked[name], kb.now()) for name in ("since", "until") if asked.get(name)}
-    return msgspec.convert({**asked, **times}, AuditQuery)
 
 
 def _tally(one: AuditRecord) -> dict[str, int]:

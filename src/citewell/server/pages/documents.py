@@ -18,13 +18,12 @@ from citewell.core.errors import EvidenceError
 from citewell.core.records import AuditRecord, Citation, Document, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import FileOutcome
-from citewell.knowledge.revisiting.rechecking import Notice
+from citewell.knowledge.revisiting.rechecking import CurrentCitation, Notice
 from citewell.server.files import upload
 from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Visit
 from citewell.server.pages.answers import title_of, worst
-from citewell.server.pages.marking import ClaimSpan, blocks, section_at, window
-from citewell.server.pages.papers import paper_of
-from citewell.server.pages.rendering import address, view_address, view_of
+from citewell.server.pages.marking import ClaimSpan, blocks, paper_of, section_at, window
+from citewell.server.pages.rendering import address, view_of
 from citewell.server.problems import looking_up, not_found
 from citewell.server.site import site
 
@@ -188,6 +187,7 @@ def view(
         newest=newest[0] if newest else document.version,
         withdrawn=entry if entry and entry.state == WITHDRAWN else None,
         today=_today(reading, document, spans),
+        several=len(spans) > 1,
     )
 
 
@@ -212,7 +212,7 @@ async def take_in(
     options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
 
     def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
-        reports = [upload(posting.kb, one.file, one.filename or "", gone=gone, **options) for one in files]
+        reports = [upload(posting.kb, one.file, one.filename or "", gone, **options) for one in files]
         return tuple(outcome for report in reports for outcome in report.files)
 
     outcomes = await site(posting.request).changed(posting.request, posting.caller, take)
@@ -229,9 +229,7 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
     take = partial(
         upload, posting.kb, file.file, file.filename or "", document_id=id, acl=entry.acl, tags=entry.tags
     )
-    report = await site(posting.request).changed(
-        posting.request, posting.caller, lambda gone: take(gone=gone)
-    )
+    report = await site(posting.request).changed(posting.request, posting.caller, take)
     return await run_in_threadpool(_about, posting, id, report.files)
 
 
@@ -321,17 +319,8 @@ def _step(document: Document, edge: int, direction: int) -> str:
     return address("/documents/view", id=document.document_id, version=document.version, at=at)
 
 
-class NewestVersion(NamedTuple):
-    """The resolution of the marked spans in the newest version, the worst of several; ``quote`` identifies
-    that span if there are others."""
-
-    name: str
-    text: str
-    href: str
-    quote: str
-
-
-def _today(visit: Visit, document: Document, spans: list[ClaimSpan]) -> NewestVersion | None:
+def _today(visit: Visit, document: Document, spans: list[ClaimSpan]) -> CurrentCitation | None:
+    """What the marked spans resolve to in the newest version, the worst of several."""
     asked = [
         Citation(
             chunk_id="",
@@ -347,9 +336,4 @@ def _today(visit: Visit, document: Document, spans: list[ClaimSpan]) -> NewestVe
     ]
     resolved = visit.kb.audit.resolve(asked)
     name = worst(resolved)
-    found = next((one for one in resolved if one.resolution.value == name), None)
-    if found is None:
-        return None
-    moved = found.start >= 0 and found.version != document.version
-    href = view_address(found.document_id, found.version, found.start, found.end) if moved else ""
-    return NewestVersion(name, found.text or found.reason, href, found.quote if len(spans) > 1 else "")
+    return next((one for one in resolved if one.resolution.value == name), None)

@@ -1,23 +1,29 @@
-"""Splits a range of canonical text into blocks for display: headings, paragraphs, tables, with spans marked.
+"""A range of a document for display: its text as blocks (headings, paragraphs, tables) with spans marked, and
+its pages as images with rectangles over the cited text.
 
 In: a Document, a range, spans with the numbers of the claims that cite them. Out: values for a template, all
-plain text. Knows nothing about HTML, answers or web pages.
+plain text. Knows nothing about HTML or answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from citewell.core.records import Document, Record, Row, Table
+from citewell.core.records import Document, Page, Record, Row, Table
 from citewell.core.sentences import sentence_spans
+from citewell.documents.detect import PAGED
+from citewell.server.pages.rendering import address
 
 AROUND = 260
 """Characters of a long paragraph shown on either side of a span."""
 WINDOW = 12_000
 """Characters of an unpaged document shown at a time."""
+MOST = 6
+"""Maximum page images per document shown next to an answer."""
 
 
 class ClaimSpan(Record, frozen=True, kw_only=True):
@@ -65,29 +71,25 @@ def blocks(
     marker = _Marker(document.text, spans)
     headings = {section.start for section in document.sections}
     rows = {row.start: (table, row) for table in document.tables for row in table.rows}
-    made: list[tuple[str, int, MarkedLine]] = []
+    made: list[tuple[str, MarkedLine]] = []
     for at, stop in _lines(document.text, start, end):
         kind = "heading" if at in headings else "table" if "\t" in document.text[at:stop] else "text"
-        made.append((kind, at, marker.line(at, stop, cells=kind == "table")))
+        made.append((kind, marker.line(at, stop, cells=kind == "table")))
     found: list[Block] = []
     for kind, group in groupby(made, key=lambda item: item[0]):
-        items = list(group)
+        lines = [line for _, line in group]
         if kind == "table":
-            found += _tables([(at, line) for _, at, line in items], rows)
+            found += _tables(lines, rows)
+        elif kind == "text" and sentences:
+            found += [Block(kind=kind, lines=_by_sentence(line, document.text, marker)) for line in lines]
         else:
-            found += [Block(kind=kind, lines=(line,)) for _, _, line in items]
-    if sentences:
-        found = [_by_sentence(block, document.text, marker) for block in found]
+            found += [Block(kind=kind, lines=(line,)) for line in lines]
     return found
 
 
-def _by_sentence(block: Block, text: str, marker: _Marker) -> Block:
-    if block.kind != "text":
-        return block
-    base, end = block.lines[0].start, block.lines[0].end
-    spans = sentence_spans(text[base:end]) or [(0, end - base)]
-    lines = tuple(marker.line(base + first, base + last, cells=False) for first, last in spans)
-    return Block(kind="text", lines=lines)
+def _by_sentence(line: MarkedLine, text: str, marker: _Marker) -> tuple[MarkedLine, ...]:
+    spans = sentence_spans(text[line.start : line.end]) or [(0, line.end - line.start)]
+    return tuple(marker.line(line.start + first, line.start + last, cells=False) for first, last in spans)
 
 
 def excerpts(document: Document, spans: Sequence[ClaimSpan]) -> list[Block]:
@@ -152,20 +154,19 @@ class _Marker:
         )
 
 
-def _tables(rows: Sequence[tuple[int, MarkedLine]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
+def _tables(lines: Sequence[MarkedLine], rows: dict[int, tuple[Table, Row]]) -> list[Block]:
     """Consecutive rows as blocks, one per table of the document."""
     found: list[Block] = []
-    for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
-        items = list(group)
-        table = known[items[0][0]][0] if items[0][0] in known else None
-        heads = _heads([known[at][1] for at, _ in items if at in known])
-        caption = " · ".join(part for part in (table.title, table.units) if part) if table else ""
-        lines = tuple(line for _, line in items)
+    for _, group in groupby(lines, key=lambda line: rows[line.start][0].start if line.start in rows else -1):
+        own = tuple(group)
+        known = [rows[line.start] for line in own if line.start in rows]
+        heads = _heads([row for _, row in known])
+        caption = " · ".join(filter(None, (known[0][0].title, known[0][0].units))) if known else ""
         if found and heads and _words(above := found[-1].lines[-1])[1:] == heads[1:]:
             # The heads are also a line above the first row: show them once.
             found[-1:] = [replace(found[-1], lines=found[-1].lines[:-1])] if found[-1].lines[1:] else []
             heads = _words(above)
-        found.append(Block(kind="table", lines=lines, caption=caption, heads=heads))
+        found.append(Block(kind="table", lines=own, caption=caption, heads=heads))
     return found
 
 
@@ -213,3 +214,62 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((start, end))
     return found
+
+
+# --- pages as printed --------------------------------------------------------------------------------
+
+
+class Rectangle(NamedTuple):
+    """In points from the top left of the page, as in its image; ``claims`` are those citing it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    claims: tuple[int, ...]
+
+
+class Paper(NamedTuple):
+    """``image`` is the URL of the page image."""
+
+    number: int
+    width: float
+    height: float
+    image: str
+    rectangles: tuple[Rectangle, ...]
+
+
+def paper_of(document: Document, page: Page | None, spans: Sequence[ClaimSpan]) -> Paper | None:
+    """The page with its rectangles; None if it cannot be drawn."""
+    if page is None or document.media_type not in PAGED:
+        return None
+    which = {"id": document.document_id, "version": document.version, "number": page.number}
+    image = address("/v1/documents/page.png", **which)
+    return Paper(page.number, page.width, page.height, image, _rectangles(document, page, spans))
+
+
+def papers_of(document: Document, spans: Sequence[ClaimSpan]) -> list[Paper]:
+    """The first pages that contain a span, in order."""
+    held = [page for page in document.pages if any(s.start < page.end and page.start < s.end for s in spans)]
+    return [paper for page in held[:MOST] if (paper := paper_of(document, page, spans)) is not None]
+
+
+def _rectangles(document: Document, page: Page, spans: Sequence[ClaimSpan]) -> tuple[Rectangle, ...]:
+    """A rectangle for each printed line or table cell that a span overlaps. In prose it covers the words,
+    assuming characters of equal width. A table row known only as a line is covered whole, as its columns
+    could be anywhere."""
+    found: dict[tuple[float, float, float, float], dict[int, None]] = {}
+    for box in document.boxes:
+        if box.page != page.number:
+            continue
+        row = "\t" in document.text[box.start : box.end]
+        for span in spans:
+            start, end = max(box.start, span.start), min(box.end, span.end)
+            if start >= end:
+                continue
+            step = (box.x1 - box.x0) / (box.end - box.start)
+            left = box.x0 if row else box.x0 + (start - box.start) * step
+            right = box.x1 if row else box.x0 + (end - box.start) * step
+            place = (left, page.height - box.y1, right - left, box.y1 - box.y0)
+            found.setdefault(place, {}).update(dict.fromkeys(span.claims))
+    return tuple(Rectangle(*place, tuple(claims)) for place, claims in found.items())

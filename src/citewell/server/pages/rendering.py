@@ -25,17 +25,21 @@ from citewell.core.vocabulary import (
     PROOFS,
     RESOLUTIONS,
     STATES,
+    answers_line,
+    bars,
     display_state,
     incomplete_words,
     is_fully_supported,
     maker_words,
     ocr_of,
+    quotes_line,
     readable_name,
     state_of_verdict,
 )
 from citewell.evaluation import charts
 from citewell.server.identity import csrf_token, identify
 from citewell.server.problems import Details, Problem, not_found
+from citewell.verification.evidence import not_english
 
 router = APIRouter(include_in_schema=False)
 
@@ -135,17 +139,13 @@ def templates() -> Environment:
         "decisions": DECISIONS,
         "resolutions": RESOLUTIONS,
         "proofs": PROOFS,
-        "display_state": display_state,
-        "incomplete_words": incomplete_words,
-        "state_of_verdict": state_of_verdict,
-        "ocr_of": ocr_of,
-        "read_by_ocr": read_by_ocr,
-        "is_fully_supported": is_fully_supported,
-        "readable_name": readable_name,
-        "address": address,
-        "view_of": view_of,
     }
-    filters = (_short, _shorten, _share, _when, _size, _ms, readable_name, maker_words)
+    functions = (
+        *(answers_line, bars, display_state, incomplete_words, is_fully_supported, not_english, ocr_of),
+        *(quotes_line, read_by_ocr, readable_name, state_of_verdict, address, view_of, view_address),
+    )
+    environment.globals |= {one.__name__: one for one in functions}
+    filters = (_short, _shorten, _share, _when, _ms, readable_name, maker_words)
     environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
     return environment
 
@@ -192,12 +192,6 @@ def _when(text: str) -> str:
     except ValueError:
         return text
     return Markup('<time datetime="{}">{}</time>').format(text, said)
-
-
-def _size(count: int) -> str:
-    if count >= 1e6:
-        return f"{count / 1e6:.1f} MB"
-    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count} B"
 
 
 def _ms(value: float) -> str:

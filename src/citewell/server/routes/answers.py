@@ -27,7 +27,7 @@ Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 def answer(request_id: str, caller: Reader, here: Here) -> Response:
     """Passages as far as the index version that it was answered on is kept."""
     with looking_up():
-        return reply(here.kb_for(caller).answer(request_id))
+        return reply(here.kb.as_(caller).answer(request_id))
 
 
 class ReceiptOptions(Record, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ def receipt(
 ) -> Response:
     """The same bytes as ``citewell audit receipt``."""
     with looking_up():
-        made = here.kb_for(caller).audit.receipt(
+        made = here.kb.as_(caller).audit.receipt(
             request_id, with_user=options.with_user, hashes_only=options.hashes_only, reader=caller.user
         )
     name = f'attachment; filename="{made.answer["request_id"]}.receipt.json"'
@@ -60,7 +60,7 @@ class Traces(Record, frozen=True, kw_only=True):
 @router.get("/traces/{session_id}", **described(Traces, "What happened in each request of a session"))
 def traces(session_id: str, caller: Reader, here: Here) -> Response:
     """Oldest first. A session of somebody else is one that is not there."""
-    found = here.kb_for(caller).trace(session_id)
+    found = here.kb.as_(caller).trace(session_id)
     if not found:
         raise not_found()
     return reply(Traces(traces=tuple(found)))
@@ -82,7 +82,7 @@ def feedback(
     said: FeedbackRequest = body_of(FeedbackRequest),
 ) -> Response:
     """What somebody did with an answer that they may see."""
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     with looking_up():
         kb.visibility.request(said.request_id)
     return reply(

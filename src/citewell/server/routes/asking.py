@@ -28,7 +28,7 @@ from citewell.server.keys import Scope
 from citewell.server.limits import Busy, Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Problem, looking_up, problem_of
-from citewell.server.shapes import JSON, body_of, decoded, described, query_of, reply
+from citewell.server.shapes import JSON, body_of, decoded, described, reply
 from citewell.server.site import DeadlineRoute, Here, Site, overdue
 from citewell.server.streams import RemoteStream, Stream
 from citewell.server.telemetry import Carrier
@@ -81,15 +81,17 @@ async def run_answer(
     Raises Busy, or what answering raised."""
 
     def work(gone: Callable[[], str]) -> Answer:
-        with here.telemetry.asking(request.headers) as describe:
-            answer = here.kb_for(caller).ask(
-                asked.question, **asked.options, request_id=request_id, gone=gone
-            )
-            describe(answer)
-        here.metrics.answered(answer)
-        return answer
+        return _ask(here, caller, asked, request.headers, request_id=request_id, gone=gone)
 
     return await here.attended(here.work, request, caller, work, timeout_s=here.settings.timeout_s)
+
+
+def _ask(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier, **more: Any) -> Answer:
+    with here.telemetry.asking(carrier) as describe:
+        answer = here.kb.as_(caller).ask(asked.question, **asked.options, **more)
+        describe(answer)
+    here.metrics.answered(answer)
+    return answer
 
 
 async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
@@ -105,16 +107,15 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
         try:
             if time.monotonic() - asked_at > here.settings.max_wait_s:
                 raise Problem(503, "the server is too busy to take this request", retryable=True)
-            with here.telemetry.asking(carrier) as describe:
-                answer = here.kb_for(caller).ask(
-                    asked.question,
-                    **asked.options,
-                    tell=stream.emit,
-                    request_id=request_id,
-                    gone=stream.deadline.gone,
-                )
-                describe(answer)
-            here.metrics.answered(answer)
+            _ask(
+                here,
+                caller,
+                asked,
+                carrier,
+                tell=stream.emit,
+                request_id=request_id,
+                gone=stream.deadline.gone,
+            )
         except Exception as error:  # noqa: BLE001 - sent to the listener; already recorded
             extra = {"request_id": request_id, "error": type(error).__name__}
             log.warning("a streamed question failed", extra=extra)
@@ -152,23 +153,15 @@ async def ask(
     return reply(await run_answer(here, caller, asked, request_id, request), headers={ID: request_id})
 
 
-class After(Record, frozen=True, kw_only=True):
-    """The number of the last event that arrived; the header ``Last-Event-ID`` says the same."""
-
-    after: Annotated[int, msgspec.Meta(ge=0, le=10**9)] = 0
-
-
 @router.get(
     "/ask/{request_id}/events",
-    **described(Event, "The events from there on, as text/event-stream", query=After, media=EVENTS),
+    **described(Event, "The events from there on, as text/event-stream", media=EVENTS),
 )
-async def events(
-    request_id: str, request: Request, caller: Asker, here: Here, asked: After = query_of(After)
-) -> Response:
-    """The events of a streamed question again, whichever worker answers it. When they are no longer kept,
-    decision and Answer from the record, under ids that end in `r`."""
+async def events(request_id: str, request: Request, caller: Asker, here: Here) -> Response:
+    """The events of a streamed question after `Last-Event-ID`, whichever worker answers it. When they are no
+    longer kept, decision and Answer from the record, under ids that end in `r`."""
     last = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
-    after = int(last[2]) if last and last[1] == request_id else asked.after
+    after = int(last[2]) if last and last[1] == request_id else 0
     return await _resumed(here, caller, request_id, after)
 
 
@@ -202,11 +195,11 @@ def _closed(here: Site, caller: Caller, request_id: str) -> bool:
         here.kb.parts.log.get(request_id)
     except UsageError:
         return False  # nothing is sealed yet
-    return not here.kb_for(caller).visibility.all_of([request_id])
+    return not here.kb.as_(caller).visibility.all_of([request_id])
 
 
 def _replayed(here: Site, caller: Caller, request_id: str) -> list[Event]:
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     with looking_up():
         record = kb.audit.record(request_id, reader=caller.user)
     if not record.response_decision:
@@ -260,10 +253,6 @@ class Verified(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class _Claims(msgspec.Struct):
-    claims: tuple[Claim, ...]
-
-
 @router.post(
     "/verify",
     **described(
@@ -292,7 +281,7 @@ async def check_lines(request: Request, caller: Caller, here: Site, items: Seque
     def work(gone: Callable[[], str]) -> list[bytes]:
         with here.telemetry.verifying(request.headers) as describe:
             checked = [here.kb.verify_line(item, gone=gone) for item in items]
-            claims = [one for line in checked for one in msgspec.json.decode(line, type=_Claims).claims]
+            claims = [one for line in checked for one in msgspec.json.decode(line, type=Verified).claims]
             describe(claims)
         here.metrics.verified(claims)
         return checked

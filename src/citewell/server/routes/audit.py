@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response, StreamingResponse
 
 from citewell.audit.pages import Counts, Page
-from citewell.audit.question import AuditQuery, moment
+from citewell.audit.question import AuditQuery, dated_query
 from citewell.audit.tabular import FORMATS
 from citewell.core.access import Caller
 from citewell.core.records import AuditRecord
@@ -38,7 +38,7 @@ class AuditPage(Page, frozen=True, kw_only=True):
 @router.get("", **described(AuditPage, "Records, newest first; `next` is the cursor", query=AuditQuery))
 def query(caller: Auditor, here: Here, asked: AuditQuery = query_of(AuditQuery)) -> Response:
     """Every member narrows; `since` and `until` are `30d`, `12h` or a date. The read is itself on record."""
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     return reply(kb.audit.query(_dated(kb, asked), reader=caller.user))
 
 
@@ -52,7 +52,7 @@ class CountsQuery(AuditQuery, frozen=True, kw_only=True):
 @router.get("/counts", **described(Counts, "Numbers of records over time", query=CountsQuery))
 def counts(caller: Auditor, here: Here, asked: CountsQuery = query_of(CountsQuery)) -> Response:
     """How many records fit, and how many of them had what."""
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     return reply(kb.audit.counts(_dated(kb, asked), by=asked.by, of=asked.of, reader=caller.user))
 
 
@@ -68,7 +68,7 @@ class ExportQuery(AuditQuery, frozen=True, kw_only=True):
 )
 def export(caller: Auditor, here: Here, asked: ExportQuery = query_of(ExportQuery)) -> Response:
     """The same files as ``citewell audit query --out``."""
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     ending = f".{asked.format}"
     wanted = _dated(kb, asked)
     handle, name = tempfile.mkstemp(prefix="citewell-export-", suffix=ending)  # readable only by us
@@ -87,7 +87,7 @@ def export(caller: Auditor, here: Here, asked: ExportQuery = query_of(ExportQuer
 def record(request_id: str, caller: Auditor, here: Here) -> Response:
     """From the question to the decision."""
     with looking_up():
-        return reply(here.kb_for(caller).audit.record(request_id, reader=caller.user))
+        return reply(here.kb.as_(caller).audit.record(request_id, reader=caller.user))
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -98,6 +98,4 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def _dated(kb: KnowledgeBase, asked: AuditQuery) -> AuditQuery:
     """The plain query in ``asked``, with absolute times."""
-    members = {name: getattr(asked, name) for name in AuditQuery.__struct_fields__}
-    times = {name: moment(members[name], kb.now()) for name in ("since", "until") if members[name]}
-    return AuditQuery(**members | times)
+    return dated_query({name: getattr(asked, name) for name in AuditQuery.__struct_fields__}, kb.now())

@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -28,6 +28,7 @@ from citewell.core.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
+from citewell.server.protocols import CHAT, line
 from citewell.server.routes.asking import EVENTS, AskRequest, Options, run_answer, streamed
 from citewell.server.shapes import body_of, described, reply
 from citewell.server.site import DeadlineRoute, Here, Site
@@ -40,8 +41,6 @@ MODELS = (PLAIN, CITED)
 """The plain answer; the answer with numbered markers and a list of sources, for clients that do not show
 annotations."""
 
-Known = Callable[[str, str], Sequence[Trace]]
-"""(first, last) -> the turns that the caller may read of sessions with ids in that range, newest first."""
 _MARK = re.compile(r" \[\d+\]")
 
 
@@ -101,7 +100,7 @@ async def completions(
 ) -> Response:
     """Answers the last message. Streamed content begins when the answer is sealed."""
     text = question_of(asked)
-    session = await run_in_threadpool(session_of, asked, caller.user, _known(here, caller))
+    session = await run_in_threadpool(session_of, asked, here, caller)
     options = msgspec.structs.asdict(asked.citewell or Options())
     try:
         question = msgspec.convert(options | {"question": text, "session_id": session}, AskRequest)
@@ -127,28 +126,33 @@ def question_of(asked: ChatRequest) -> str:
     if last.role != "user":
         title = f"the last message has the role {last.role[:20]!r}, not 'user'"
         raise Problem(400, title, hint="put the user's question last")
+    if last.content is None or any(part.get("type") != "text" for part in _parts(last)):
+        raise Problem(400, "only text questions are supported", hint="send the question as text")
     return _text(last)
 
 
-def session_of(asked: ChatRequest, user: str, known: Known) -> str:
+def session_of(asked: ChatRequest, here: Site, caller: Caller) -> str:
     """A session id, the same for every turn of a conversation, as the protocol has none.
 
     A request with a single user turn opens a session. A later one carries the earlier turns and is matched to
-    the session that has them: among those that ``user`` opened with the same text, the one with the same
+    the session that has them: among those that ``caller`` opened with the same text, the one with the same
     questions, preferably also the same first answer, preferably the newest. An unknown conversation (begun
     elsewhere, or erased) is identified by its first question and answer.
     """
     if asked.citewell is not None and asked.citewell.session_id:
         return asked.citewell.session_id
     turns = [_words(message) for message in asked.messages if message.role == "user"]
-    begin = "ses_" + hash_value({"chat": [user, turns[0]]}).partition(":")[2][:16]
+    begin = "ses_" + hash_value({"chat": [caller.user, turns[0]]}).partition(":")[2][:16]
     before = turns[:-1]
     if not before:
         return begin + secrets.token_hex(4)
     answers = (_words(message) for message in asked.messages if message.role == "assistant")
     answer = _MARK.sub("", next(answers, ""))
+    parts = here.kb.parts
+    parts.must_be_there()
+    known = parts.traces.between(begin + "0" * 8, begin + "f" * 8)
     sessions: dict[str, list[Trace]] = {}
-    for turn in known(begin + "0" * 8, begin + "f" * 8):
+    for turn in here.kb.as_(caller).visibility.traces(known):
         sessions.setdefault(turn.session_id, []).insert(0, turn)
     fitting = []
     for session, had in sessions.items():
@@ -179,31 +183,15 @@ def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
 
 
 def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One chunk of a streamed completion; ``more`` are further members, ``finish_reason`` among them."""
-    finish = more.pop("finish_reason", None)
+    """One chunk of a streamed completion; ``more`` are further members."""
     return {
         "id": request_id,
         "object": "chat.completion.chunk",
         "created": int(time.time()),
         "model": model,
-        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}],
         **more,
     }
-
-
-def answer_chunks(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
-    """The sealed answer as chunks: each claim's text with its annotations, then the closing chunk."""
-    text, annotations = chat_text(answer, model, base_url)
-    place = 0
-    for end in sorted({*(note["url_citation"]["end_index"] for note in annotations), len(text)}):
-        delta: dict[str, Any] = {"content": text[place:end]}
-        own = [note for note in annotations if place < note["url_citation"]["end_index"] <= end]
-        if own:
-            delta["annotations"] = own
-        if delta["content"] or own:
-            yield chunk(answer.request_id, model, delta)
-        place = end
-    yield chunk(answer.request_id, model, {}, finish_reason="stop", citewell=answer_details(answer))
 
 
 def chat_text(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
@@ -278,36 +266,26 @@ def _address(base_url: str, citation: Citation) -> str:
     return f"{base_url.rstrip('/')}/documents/view?{urlencode(where)}"
 
 
+def _parts(message: Message) -> list[dict[str, Any]]:
+    content = message.content or ""
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def _text(message: Message) -> str:
+    """Its text, without other parts."""
+    return "\n".join(str(part.get("text", "")) for part in _parts(message))
+
+
 def _words(message: Message) -> str:
-    """The text of an earlier turn, ignoring its other parts."""
-    parts = message.content if isinstance(message.content, list) else [{"text": message.content or ""}]
-    return _plain(" ".join(str(part.get("text", "")) for part in parts))
+    return _plain(_text(message))
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _text(message: Message) -> str:
-    match message.content:
-        case str(text):
-            return text
-        case list(parts) if all(part.get("type") == "text" for part in parts):
-            return "\n".join(str(part.get("text", "")) for part in parts)
-    raise Problem(400, "only text questions are supported", hint="send the question as text")
-
-
-def _known(here: Site, caller: Caller) -> Known:
-    def known(first: str, last: str) -> list[Trace]:
-        parts = here.kb.parts
-        parts.must_be_there()
-        return here.kb_for(caller).visibility.traces(parts.traces.between(first, last))
-
-    return known
-
-
 async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[bytes]:
-    yield _line(chunk(stream.request_id, model, {"role": "assistant", "content": ""}))
+    yield line(chunk(stream.request_id, model, {"role": "assistant", "content": ""}))
     try:
         async for event in stream.events():
             if event is None:
@@ -315,20 +293,15 @@ async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[byt
             elif event.kind == ERROR:
                 problem = msgspec.json.decode(event.data)
                 told = {"message": problem["title"], "type": "citewell", "code": problem["status"]}
-                yield _line({"error": told})
+                yield line({"error": told})
                 return
             elif event.kind != "done":
                 # Never in the message itself: provisional claims may be withdrawn.
                 beside = {"event": event.kind, **msgspec.json.decode(event.data)}
                 beside.pop("passages", None)
-                yield _line(chunk(stream.request_id, model, {}, citewell=beside))
+                yield line(chunk(stream.request_id, model, {}, citewell=beside))
     finally:
         stream.deadline.left.set()  # the protocol cannot resume a stream
     if stream.answer is not None:
-        for piece in answer_chunks(stream.answer, model, base_url):
-            yield _line(piece)
-    yield b"data: [DONE]\n\n"
-
-
-def _line(piece: dict[str, Any]) -> bytes:
-    return b"data: " + msgspec.json.encode(piece) + b"\n\n"
+        for piece in CHAT.events(msgspec.structs.asdict(completion(stream.answer, model, base_url))):
+            yield line(piece)

@@ -20,7 +20,7 @@ from citewell.core.records import Box, Document, Page, Record
 from citewell.documents.evidence.catalogue import CatalogueEntry
 from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
-from citewell.server.files import upload
+from citewell.server.files import page_image, upload
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, looking_up, not_found
@@ -48,7 +48,7 @@ class Catalogue(Record, frozen=True, kw_only=True):
 @router.get("", **described(Catalogue, "The newest version of each document", query=ListQuery))
 def documents(caller: Reader, here: Here, asked: ListQuery = query_of(ListQuery)) -> Response:
     """By id."""
-    behind = [entry for entry in here.kb_for(caller).documents() if entry.document_id > asked.after]
+    behind = [entry for entry in here.kb.as_(caller).documents() if entry.document_id > asked.after]
     page = tuple(
         msgspec.structs.replace(entry, uri=public_source(entry.uri)) for entry in behind[: asked.limit]
     )
@@ -72,7 +72,7 @@ About.__doc__ = "A version without its text; ``length`` in code points."
 @router.get("/show", **described(About, "The metadata of a version", query=OneQuery))
 def show(caller: Reader, here: Here, asked: OneQuery = query_of(OneQuery)) -> Response:
     """All but its text."""
-    found = _version(here.kb_for(caller), asked.id, asked.version)
+    found = _version(here.kb.as_(caller), asked.id, asked.version)
     own = {name: getattr(found, name) for name, _ in _TOLD}
     return reply(About(length=len(found.text), **own | {"uri": public_source(found.uri)}))
 
@@ -89,7 +89,7 @@ class NamedQuery(Record, frozen=True, kw_only=True):
 @router.get("/versions", **described(Versions, "Every version, oldest first", query=NamedQuery))
 def versions(caller: Reader, here: Here, asked: NamedQuery = query_of(NamedQuery)) -> Response:
     """A version that was ever cited stays readable."""
-    found = _versions(here.kb_for(caller), asked.id)
+    found = _versions(here.kb.as_(caller), asked.id)
     return reply(Versions(document_id=asked.id, versions=tuple(found)))
 
 
@@ -117,7 +117,7 @@ _AT_ONCE = 1_000_000
 @router.get("/text", **described(Text, "A range of the canonical text", query=TextQuery))
 def text(caller: Reader, here: Here, asked: TextQuery = query_of(TextQuery)) -> Response:
     """A citation's `quote` is exactly this for its `start` and `end`."""
-    found = _version(here.kb_for(caller), asked.id, asked.version)
+    found = _version(here.kb.as_(caller), asked.id, asked.version)
     length = len(found.text)
     start = min(asked.start, length)
     end = min(asked.end or length, length, start + _AT_ONCE)
@@ -143,7 +143,7 @@ class PageOf(Record, frozen=True, kw_only=True):
 @router.get("/page", **described(PageOf, "A page's size and rectangles", query=PageQuery))
 def page(caller: Reader, here: Here, asked: PageQuery = query_of(PageQuery)) -> Response:
     """What is needed to light a span on the picture of the page."""
-    found = _version(here.kb_for(caller), asked.id, asked.version)
+    found = _version(here.kb.as_(caller), asked.id, asked.version)
     one = next((page for page in found.pages if page.number == asked.number), None)
     if one is None:
         raise not_found()
@@ -171,8 +171,8 @@ async def picture(
     """Drawn from the bytes whose hash is the version; 404 when they are not there any more."""
 
     def draw(gone: Callable[[], str]) -> bytes:
-        found = _version(here.kb_for(caller), asked.id, asked.version)
-        return here.pictures.page(found, asked.number, round(asked.scale, 2), gone)
+        found = _version(here.kb.as_(caller), asked.id, asked.version)
+        return page_image(found, asked.number, round(asked.scale, 2), here.kb.config.documents, gone)
 
     drawn = await here.attended(here.checks, request, caller, draw, timeout_s=here.settings.timeout_s)
     # A version never changes, but access to it can, so shared caches must not keep it.
@@ -204,9 +204,8 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
             "acl": [str(group) for group in form.getlist("acl")],
             "tags": [str(tag) for tag in form.getlist("tag")],
         }
-        name = file.filename or ""
-        take = partial(upload, here.kb_for(caller), file.file, name, **options)
-        report = await here.changed(request, caller, lambda gone: take(gone=gone))
+        take = partial(upload, here.kb.as_(caller), file.file, file.filename or "", **options)
+        report = await here.changed(request, caller, take)
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
@@ -236,7 +235,7 @@ class Withdrawn(Record, frozen=True, kw_only=True):
 )
 def withdraw(caller: Curator, here: Here, asked: Withdrawal = body_of(Withdrawal)) -> Response:
     """It stays readable as evidence of past answers."""
-    kb = here.kb_for(caller)
+    kb = here.kb.as_(caller)
     _versions(kb, asked.document_id)
     with here.changing():
         kb.withdraw(asked.document_id, reason=asked.reason, user=caller.user)

@@ -6,25 +6,23 @@ configuration are not used. Errors have Google's shape, because its clients show
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
 from citewell.core.access import Caller
-from citewell.core.errors import CitewellError
 from citewell.core.records import Claim, Status
 from citewell.core.stretches import bytes_before
 from citewell.server.identity import require
 from citewell.server.keys import Scope
-from citewell.server.limits import Busy
-from citewell.server.problems import Problem, problem_of
+from citewell.server.problems import Problem
 from citewell.server.routes.asking import Verified, check_lines
 from citewell.server.shapes import body_of, described, reply
 from citewell.server.site import Here
+
+ENDS = ":check"
 
 
 class GroundingFact(msgspec.Struct, rename="camel"):
@@ -79,34 +77,23 @@ class CheckGroundingResponse(msgspec.Struct, rename="camel"):
     support_score: float | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Route(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def answered(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except (CitewellError, Busy, Problem) as error:
-                problem = problem_of(error)
-                if problem.details.status >= 500 and isinstance(error, CitewellError):
-                    raise  # the server logs it
-                about = problem.details
-                message = f"{about.title}: {about.hint}" if about.hint else about.title
-                told = {"error": {"code": about.status, "message": message}}
-                return JSONResponse(told, about.status, problem.headers)
-
-        return answered
+def error_response(problem: Problem) -> Response:
+    """The problem in the shape of Google's errors."""
+    about = problem.details
+    message = f"{about.title}: {about.hint}" if about.hint else about.title
+    told = {"error": {"code": about.status, "message": message}}
+    return JSONResponse(told, about.status, problem.headers)
 
 
 def _resource(version: Literal["v1", "v1beta", "v1alpha"], project: str, location: str, config: str) -> None:
     """Describes the path."""
 
 
-router = APIRouter(tags=["answers"], route_class=_Route)
+router = APIRouter(tags=["answers"])
 
 
 @router.post(
-    "/{version}/projects/{project}/locations/{location}/groundingConfigs/{config}:check",
+    "/{version}/projects/{project}/locations/{location}/groundingConfigs/{config}" + ENDS,
     dependencies=[Depends(_resource)],
     **described(
         CheckGroundingResponse, "The claims with the facts that support them", body=CheckGroundingRequest

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -58,10 +59,6 @@ _BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 class TooLarge(Exception):
     """The answer is larger than MOST_BYTES."""
-
-
-class _UnsealedError(Exception):
-    """The record could not be written; the message is for the client."""
 
 
 def validate_proxy(settings: Proxy) -> None:
@@ -121,13 +118,13 @@ async def proxy(request: Request, path: str) -> Response:
         return _json(shape(f"{message} ({type(error).__name__})"), 504 if late else 502)
     headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
     if protocol is None or response.status_code != 200:
-        return StreamingResponse(_whole(response), response.status_code, headers)
+        return StreamingResponse(_pieces(response), response.status_code, headers)
     checking = Checking(request, upstream, protocol, body)
     headers[RECORD] = checking.record
     if headers.get("content-type", "").startswith("text/event-stream"):
         return StreamingResponse(checking.stream(response), 200, headers | {"X-Accel-Buffering": "no"})
     try:
-        data = b"".join([piece async for piece in _bounded(response)])
+        data = b"".join([piece async for piece in _pieces(response, MOST_BYTES)])
     except (httpx2.HTTPError, TooLarge) as error:
         return _json(shape(f"the answer was cut off ({type(error).__name__})"), 502)
     return await checking.body(data, headers)
@@ -149,7 +146,7 @@ class Checking:
         given, events, response = await run_in_threadpool(self._parsed, data)
         try:
             found, outcome, mark, withheld = await self._settled(response)
-        except _UnsealedError as error:
+        except Problem as error:
             return _json(self.protocol.error(str(error)), 503, {RECORD: self.record})
         headers |= {STATUS: outcome.status.value}
         if withheld is not None:
@@ -176,10 +173,10 @@ class Checking:
         held: list[tuple[bytes, Json]] = []
         ending, broken, spoke = self.settings.policy == "withhold", "", time.monotonic()
         try:
-            async for raw in _events(_bounded(upstream)):
+            async for raw in _events(_pieces(upstream, MOST_BYTES)):
                 event = _event(raw)
                 seen.append(event)
-                ending = ending or self.protocol.last(event)
+                ending = ending or self.protocol.ends(event)
                 if not ending:
                     yield raw
                     continue
@@ -195,7 +192,7 @@ class Checking:
         response = await run_in_threadpool(self._joined, seen)
         try:
             found, outcome, mark, withheld = await self._settled(response, broken)
-        except _UnsealedError as error:
+        except Problem as error:
             broken = str(error)
         if broken:
             yield line(self.protocol.error(broken))
@@ -204,7 +201,7 @@ class Checking:
             for event in self.protocol.events(withheld):
                 yield line(event)
             return
-        close = next((place for place, (_, event) in enumerate(held) if self.protocol.last(event)), len(held))
+        close = next((place for place, (_, event) in enumerate(held) if self.protocol.ends(event)), len(held))
         for raw, _ in held[:close]:
             yield raw
         last = [event for _, event in held[close:]]
@@ -220,7 +217,7 @@ class Checking:
     async def _settled(
         self, response: Json, broken: str = ""
     ) -> tuple[VendorAnswer, ExternalOutcome, Json, Json | None]:
-        """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises _UnsealedError: without
+        """Checks and seals: (answer, outcome, mark, replacement if withheld). Raises Problem: without
         a record, no answer is complete."""
         found, outcome = await self._checked(response, broken)
         withholds = external.withholds(self.settings, found, outcome)
@@ -229,10 +226,9 @@ class Checking:
             await run_in_threadpool(self._put, found, sealed, response)
         except Exception as error:
             log.error("an answer could not be sealed", exc_info=error)
-            raise _UnsealedError(
-                f"the record of this answer could not be written ({type(error).__name__}),"
-                " so it is not complete"
-            ) from error
+            kind = type(error).__name__
+            title = f"the record of this answer could not be written ({kind}), so it is not complete"
+            raise Problem(503, title) from error
         mark = external.mark(outcome, self.record)
         if not withholds:
             return found, outcome, mark, None
@@ -314,21 +310,13 @@ def _json(value: Any, status: int, headers: dict[str, str] | None = None) -> Res
     return Response(msgspec.json.encode(value), status, kept, "application/json")
 
 
-async def _whole(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The response unchanged; a broken connection breaks for the client too."""
-    try:
-        async for piece in response.aiter_bytes():
-            yield piece
-    finally:
-        await response.aclose()
-
-
-async def _bounded(response: httpx2.Response) -> AsyncIterator[bytes]:
+async def _pieces(response: httpx2.Response, most: float = math.inf) -> AsyncIterator[bytes]:
+    """The response unchanged; a broken connection breaks for the client too. Raises TooLarge."""
     size = 0
     try:
         async for piece in response.aiter_bytes():
             size += len(piece)
-            if size > MOST_BYTES:
+            if size > most:
                 raise TooLarge
             yield piece
     finally:

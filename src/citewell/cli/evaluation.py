@@ -1,5 +1,6 @@
 """``citewell eval run``, ``compare``, ``gate`` and ``drift``: measure answers, compare two runs, check one
-against thresholds, track quality in the log.
+against thresholds, track quality in the log; ``draft`` and ``import``: cases from documents or from other
+tools' data.
 
 In: a case file or result files. Out: tables, the result file, the page; 5 if a threshold is not met.
 Progress goes to standard error.
@@ -7,6 +8,7 @@ Progress goes to standard error.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import CommandResult, command, group, refuse_unwritable
-from citewell.cli.home import Home
-from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, say
-from citewell.core.display import visible
+from citewell.cli.commands import CommandResult, Home, command, group, refuse_unwritable
+from citewell.cli.printing import ERROR, FAILED, OK, aside, format_columns, progress, say, say_json
+from citewell.core.errors import DocumentError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def run(
     refuse_unwritable(html)
     refuse_unwritable(out)
     read = load_cases(cases)
-    with progress_bar() as progress:
+    with progress_bar() as bar:
         if answers is None:
-            made = evaluate_home(home.open(), read, runs=runs, top_k=top_k, progress=progress)
+            made = evaluate_home(home.open(), read, runs=runs, top_k=top_k, progress=bar)
         else:
             recorded, digest = load_answers(answers)
             unknown = sorted(set(recorded) - {case.id for case in read})
@@ -64,7 +65,7 @@ def run(
                 aside(f"note: {told}, for example {unknown[0]!r}")
             found = home.open() if home.path.is_dir() else None
             parts = found.parts if found is not None else home.parts()
-            made = evaluate_recorded(recorded, digest, read, parts, found, progress=progress)
+            made = evaluate_recorded(recorded, digest, read, parts, found, progress=bar)
     if out is not None:
         write_run(made, out)
     if html is not None:
@@ -185,22 +186,9 @@ def _cell(point: DriftPoint | None) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A progress bar on standard error, shown only on a terminal."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        MofNCompleteColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, markup=False, emoji=False),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("cases", total=None)
-        yield lambda done, total, name: bar.update(
-            task, completed=done, total=total, description=visible(name)
-        )
+    """A progress bar over cases."""
+    with progress("cases") as advance:
+        yield lambda done, total, name: advance(done, total, f"{done}/{total} {name}")
 
 
 def _tell(run: Run) -> None:
@@ -249,3 +237,80 @@ def _differences(what: str, found: list[Difference]) -> None:
         values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}")
         rows.append((one.name, *values, between, str(one.n), "" if one.says == "undecided" else one.says))
     format_columns(rows)
+
+
+# --- case files --------------------------------------------------------------------------------------
+
+
+@command(evaluation)
+def draft(
+    home: Home,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")
+    ],
+    out: Path | None = None,
+    n: Annotated[int, typer.Option(min=1)] = 50,
+    seed: int = 0,
+) -> int:
+    """Draft answerable and unanswerable cases from documents, for a person to review.
+
+    --n: The maximum number of cases.
+    """
+    from citewell.documents.files import FileFailure, walk
+    from citewell.documents.worker import ParsingWorker
+    from citewell.evaluation.cases import write_cases
+    from citewell.evaluation.drafting import draft_cases
+
+    documents, failed = [], False
+    with ParsingWorker(home.config().documents) as worker:
+        for source in walk(paths):
+            try:
+                if isinstance(source, FileFailure):
+                    raise source.error
+                documents.append(worker.read(source.place, document_id=source.document_id))
+            except DocumentError as error:
+                aside(f"{source.path}: {error}")
+                failed = True
+    cases = draft_cases(documents, n=n, seed=seed)
+    if not cases:
+        raise UsageError(
+            f"no questions could be drafted from {len(documents)} documents",
+            hint='give documents with tables or "label: value" lines, or write cases by hand',
+        )
+    if out:
+        write_cases(cases, out)
+    else:
+        for case in cases:
+            say_json(case)
+    kinds = Counter(case.tags[0] for case in cases)
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), not yet reviewed")
+    return ERROR if failed else 0
+
+
+@command(evaluation, "import")
+def read(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="ragas, deepeval")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file to import.")],
+    out: Path,
+    answers: Path | None = None,
+) -> None:
+    """Import cases, with answers if there are any, from another tool's data.
+
+    --out FILE: Where to write the cases.
+    --answers FILE: Where to write its answers, for `eval run --answers`.
+    """
+    import msgspec
+
+    from citewell.evaluation.cases import write_cases, write_file
+    from citewell.evaluation.importing import read_format
+
+    found = read_format(form, path)
+    if answers is not None:
+        if not found.answers:
+            raise UsageError(f"{path} contains no answers", hint="leave --answers out")
+        write_file(answers, b"".join(msgspec.json.encode(line) + b"\n" for line in found.answers))
+    write_cases(found.cases, out)
+    aside(f"{len(found.cases)} cases, {len(found.answers)} answers")
+    if found.answers and answers is None:
+        aside("note: the answers were not written; add --answers FILE to write them")
