@@ -43,7 +43,7 @@ def faithfulness(
     --budget N: The maximum number of writer calls.
     --controls: Control edits outside the cited text, per sample.
     """
-    from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
+    from citewell.evaluation.probes.faithfulness import Faithfulness
     from citewell.evaluation.probes.subjects import case_samples
 
     refuse_unwritable(out)
@@ -51,7 +51,7 @@ def faithfulness(
     samples = case_samples(cases, knowledge_base)
     parts = knowledge_base.parts if knowledge_base else home.parts()
     subject = _subject(parts, writer)
-    asked = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
+    asked = Faithfulness(subject=subject, entailer=parts.entailer, controls=controls, seed=seed)
     report = asked.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
     )

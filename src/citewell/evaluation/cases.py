@@ -8,7 +8,6 @@ answer is a line of ``citewell verify --jsonl`` with the id of its case, and opt
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import zlib
 from codecs import BOM_UTF8
@@ -18,7 +17,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from citewell.core.errors import UsageError
+from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.files import replace_file
 from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.records import Case, Decision, Record
@@ -58,13 +57,6 @@ def write_file(path: Path, data: bytes) -> None:
         replace_file(path, data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A hint for an unknown word."""
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else otherwise or f"use one of: {', '.join(known)}"
 
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
@@ -241,13 +233,7 @@ def _recorded(given: dict[str, Any], where: str) -> Recorded:
     try:
         return msgspec.convert(given, Recorded)
     except msgspec.ValidationError as error:
-        return Recorded(id=name, answer="", sources=(), problem=f"{where}: {error}{_nearest(given)}")
-
-
-def _nearest(body: dict[str, Any]) -> str:
-    known = Recorded.__struct_fields__
-    for key in body:
-        if key not in known:
-            hint = did_you_mean(str(key), known, "-")
-            return f" (unknown key {key!r}{f', {hint}' if hint != '-' else ''})"
-    return ""
+        known = Recorded.__struct_fields__
+        unknown = next((key for key in given if key not in known), "")
+        more = f" (unknown key {unknown!r}, {did_you_mean(unknown, known)})" if unknown else ""
+        return Recorded(id=name, answer="", sources=(), problem=f"{where}: {error}{more}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from citewell.core.records import Citation, Failure, Status
 from citewell.evaluation import judging
@@ -63,13 +64,8 @@ def broken(judged: JudgedCase) -> Score:
     return many(_broken(cited) for cited in _citations(judged))
 
 
-def _failing(failure: Failure) -> CaseMeasure:
-    def share(judged: JudgedCase) -> Score:
-        return many((_fails(cited, failure) for cited in _citations(judged)), UNJUDGED)
-
-    return CaseMeasure(
-        name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, bounded=True
-    )
+def failing(failure: Failure, judged: JudgedCase) -> Score:
+    return many((_fails(cited, failure) for cited in _citations(judged)), UNJUDGED)
 
 
 def _citations(judged: JudgedCase) -> list[Citation]:
@@ -101,31 +97,16 @@ def _carried(spans: tuple[bool | None, ...]) -> bool | None:
     return None if None in spans else False
 
 
+_supports = partial(CaseMeasure, judge=Judge.VERIFIER, bounded=True)
+_fails_in_pass = partial(CaseMeasure, counts="citations", judge=Judge.PASS, better=-1, bounded=True)
 CITATIONS: tuple[CaseMeasure, ...] = (
-    CaseMeasure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER, bounded=True),
-    CaseMeasure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER, bounded=True),
-    CaseMeasure(
-        name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, bounded=True
-    ),
-    CaseMeasure(
-        name="citation_precision",
-        of=citation_precision,
-        counts="citations",
-        judge=Judge.VERIFIER,
-        bounded=True,
-    ),
-    CaseMeasure(
-        name="hallucination_gap",
-        of=hallucination_gap,
-        counts="claims",
-        judge=Judge.PASS,
-        better=-1,
-        bounded=True,
-    ),
-    CaseMeasure(
-        name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, bounded=True
-    ),
-    *(_failing(failure) for failure in Failure),
+    _supports(name="alce_recall", of=alce_recall),
+    _supports(name="alce_precision", of=alce_precision),
+    _supports(name="citation_recall", of=citation_recall, counts="claims"),
+    _supports(name="citation_precision", of=citation_precision, counts="citations"),
+    _fails_in_pass(name="hallucination_gap", of=hallucination_gap, counts="claims"),
+    _fails_in_pass(name="broken_citation_rate", of=broken),
+    *(_fails_in_pass(name=failure.value, of=partial(failing, failure)) for failure in Failure),
 )
 
 

@@ -6,7 +6,6 @@ is kept once. Retrieval, gate and writer never read it: signals only change what
 
 from __future__ import annotations
 
-import difflib
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from citewell.audit import EntryKind, Log
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.core.clock import stamp
-from citewell.core.errors import UsageError
+from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.identity import plain
 from citewell.core.ports import Clock, TraceStore
 from citewell.core.records import AuditRecord
@@ -118,9 +117,7 @@ def _signal_named(name: str) -> Signal:
     """The signal of that name. Raises UsageError suggesting the nearest known one."""
     known = [signal.value for signal in Signal]
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
-        raise UsageError(f"unknown signal {name!r}", hint=hint)
+        raise UsageError(f"unknown signal {name!r}", hint=did_you_mean(name, known))
     return Signal(name)
 
 
