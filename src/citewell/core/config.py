@@ -242,7 +242,7 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 class Alerts(Record, frozen=True, kw_only=True):
-    """``rules`` as read by :mod:`citewell.evaluation.drift.drifting` (in a variable: without spaces);
+    """``rules`` as read by :mod:`citewell.evaluation.drift` (in a variable: without spaces);
     ``least`` is how many records a rule needs."""
 
     rules: tuple[str, ...] = ()

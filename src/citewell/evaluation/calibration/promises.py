@@ -66,13 +66,9 @@ def unit(score: float, right: bool) -> Unit:
 
 def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> int:
     """The fewest units, ``errors`` of them wrong, whose upper bound is at most ``alpha``."""
-    low, high = errors, errors + 1
-    while not kept(errors, high, alpha, confidence):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(errors, middle, alpha, confidence) else (middle, high)
-    return high
+    return errors + bisect_left(
+        range(errors, 1 << 40), True, key=lambda n: kept(errors, n, alpha, confidence)
+    )
 
 
 class PromiseSpec(Record, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ of equal width (Naeini, Cooper and Hauskrecht 2015); Brier (1950).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from citewell.evaluation.intervals import Point
 from citewell.evaluation.judging import JudgedCase
@@ -24,16 +25,17 @@ UNKNOWN = -2.0
 _UNLABELLED = "the case does not say whether there is an answer"
 
 
-def wrongly_answered(judged: JudgedCase) -> Score:
-    if judged.answerable is None:
-        return single_score(None, _UNLABELLED)
-    return NOT_ASKED if judged.answerable else single_score(judged.observed.answered)
+def _where(
+    answerable: bool, of: Callable[[JudgedCase], bool | None], reason: str = ""
+) -> Callable[[JudgedCase], Score]:
+    """Scores the cases that have an answer, or those that have none; ``reason``: why ``of`` is None."""
 
+    def score(judged: JudgedCase) -> Score:
+        if judged.answerable is None:
+            return single_score(None, _UNLABELLED)
+        return single_score(of(judged), reason) if judged.answerable is answerable else NOT_ASKED
 
-def wrongly_abstained(judged: JudgedCase) -> Score:
-    if judged.answerable is None:
-        return single_score(None, _UNLABELLED)
-    return single_score(not judged.observed.answered) if judged.answerable else NOT_ASKED
+    return score
 
 
 def balanced(judged: JudgedCase) -> Score:
@@ -101,33 +103,27 @@ def _risks(points: Sequence[Point]) -> list[float]:
     return risks
 
 
-def _gate(judged: JudgedCase, *, answerable: bool) -> Score:
-    if judged.answerable is None:
-        return single_score(None, _UNLABELLED)
-    if judged.answerable is not answerable:
-        return NOT_ASKED
+def _gate_passed(judged: JudgedCase) -> bool | None:
+    return judged.observed.gate_passed
+
+
+def _gate_closed(judged: JudgedCase) -> bool | None:
     passed = judged.observed.gate_passed
-    return single_score(None if passed is None else passed is not answerable, "the answer has no gate result")
+    return None if passed is None else not passed
 
 
-def gate_wrongly_closed(judged: JudgedCase) -> Score:
-    return _gate(judged, answerable=True)
-
-
-def gate_wrongly_open(judged: JudgedCase) -> Score:
-    return _gate(judged, answerable=False)
-
-
+_NO_GATE = "the answer has no gate result"
+_error_rate = partial(CaseMeasure, better=-1, bounded=True)
 ABSTENTION: tuple[CaseMeasure, ...] = (
     CaseMeasure(name="coverage", of=coverage, better=0, bounded=True),
-    CaseMeasure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
-    CaseMeasure(name="wrongly_abstained", of=wrongly_abstained, better=-1, bounded=True),
+    _error_rate(name="wrongly_answered", of=_where(False, lambda judged: judged.observed.answered)),
+    _error_rate(name="wrongly_abstained", of=_where(True, lambda judged: not judged.observed.answered)),
     CaseMeasure(name="abstention_balance", of=balanced, over=balance),
     CaseMeasure(name="right_outcome", of=right_outcome, bounded=True),
     CaseMeasure(name="right_when_answered", of=right_when_answered, bounded=True),
     CaseMeasure(name="aurc", of=risk, better=-1, over=aurc),
-    CaseMeasure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
-    CaseMeasure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
+    _error_rate(name="gate_wrongly_closed", of=_where(True, _gate_closed, _NO_GATE)),
+    _error_rate(name="gate_wrongly_open", of=_where(False, _gate_passed, _NO_GATE)),
 )
 
 

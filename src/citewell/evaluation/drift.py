@@ -22,10 +22,10 @@ from citewell.core.access import EVALUATION, Role
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, SeriesRecord, change_points
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging import hits
 from citewell.evaluation.pipelines import located_in
+from citewell.evaluation.series import MEASURES, MEDIANS, SHARES, Change, SeriesRecord, change_points
 from citewell.knowledge.home import KnowledgeBase
 
 CANARY = "canary retrieval"
