@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 from citewell.evaluation import judging
 from citewell.evaluation.judging import JudgedCase
-from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
-from citewell.evaluation.measures.decisions import (
+from citewell.evaluation.measure import Latency, latencies
+from citewell.evaluation.measures import (
+    ALL,
+    BY_NAME,
     aurc,
     balance,
     brier,

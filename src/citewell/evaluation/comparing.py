@@ -14,7 +14,8 @@ from citewell.core.identity import plain
 from citewell.core.records import Record
 from citewell.core.vocabulary import NAMES, readable_name
 from citewell.evaluation.intervals import paired
-from citewell.evaluation.measures import ALL, CaseMeasure, Latency, latencies
+from citewell.evaluation.measure import CaseMeasure, Latency, latencies
+from citewell.evaluation.measures import ALL
 from citewell.evaluation.results import CaseOutcome, Run, Score, Timings
 
 FEWEST = 6

@@ -23,7 +23,8 @@ from citewell.core.records import Case, Maker, Passage
 from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
 from citewell.evaluation.judging import JudgedCase, LocatedSpans, ObservedAnswer, hits, judged_right, locate
-from citewell.evaluation.measures import ALL, CaseMeasure, Judge, Latency, latencies
+from citewell.evaluation.measure import CaseMeasure, Judge, Latency, latencies
+from citewell.evaluation.measures import ALL
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
     CaseOutcome,
