@@ -77,7 +77,7 @@ def poisoning(
     """
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.probes.poison import Poison
-    from citewell.evaluation.probes.poisoning import RATES, Poisoning, targets_of
+    from citewell.evaluation.probes.poisoning import RATES, probe_poisoning, targets_of
 
     refuse_unwritable(out)
     known = {one.value: one for one in Poison}
@@ -86,8 +86,7 @@ def poisoning(
             raise UsageError(f"unknown --kind {name!r}", hint=f"use one of {', '.join(known)}")
     kinds = [known[name] for name in kind or known]
     targets, left_out = targets_of(load_cases(cases), lambda name: kb.document(name).text)
-    asked = Poisoning(parts=kb.parts, kinds=kinds, counts=count or RATES, told=aside)
-    report = asked.probe(targets, left_out)
+    report = probe_poisoning(kb.parts, targets, left_out, kinds=kinds, counts=count or RATES, told=aside)
     _write(report, out)
     shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
     rows = [("poison", "count", "defences", *(name.replace("_", " ") for name in shares))]

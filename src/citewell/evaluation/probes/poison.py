@@ -175,7 +175,8 @@ class RehearsedPass(NamedTuple):
 def rehearse_with(
     parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
 ) -> RehearsedPass:
-    """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them."""
+    """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them, and without
+    pinning the index version, as no record will name it."""
     memory = MemoryEvidence()
     for document in added:
         memory.put(document)
@@ -190,14 +191,6 @@ def rehearse_with(
         msgspec.structs.replace(passage, relevant=(passage.relevance or 0.0) >= border)
         for passage in passages
     )
-    given = _Given(msgspec.structs.replace(found, passages=marked))
-    return _rehearsed(parts, target, defences, given, _Both(memory, parts.evidence))
-
-
-def _rehearsed(
-    parts: Assembly, target: Target, defences: Defences, retriever: Any, evidence: Any
-) -> RehearsedPass:
-    """Rehearses without pinning the index version, as no record will name it."""
     quarantined: set[str] = set()
 
     def filtered(question: str, passages: Sequence[Passage], pool: Sequence[Passage]) -> Sequence[Passage]:
@@ -206,9 +199,13 @@ def _rehearsed(
         return kept
 
     settings = parts.config.verification
-    changes: dict[str, Any] = {"pin": lambda version: None, "retriever": retriever}
-    changes["checker"] = Checker(verifier_for(parts.entailer, settings, defences), evidence, settings)
-    changes["quarantine"] = filtered if defences.filter else lambda question, passages, pool: passages
+    verifier, evidence = verifier_for(parts.entailer, settings, defences), _Both(memory, parts.evidence)
+    changes: dict[str, Any] = {
+        "pin": lambda version: None,
+        "retriever": _Given(msgspec.structs.replace(found, passages=marked)),
+        "checker": Checker(verifier, evidence, settings),
+        "quarantine": filtered if defences.filter else lambda question, passages, pool: passages,
+    }
     if not defences.gate:
         changes["gate"] = lambda *_: GateResult(passed=True, reason="no gate, for a probe")
     answering = dataclasses.replace(parts.answering, **changes)
