@@ -294,14 +294,10 @@ def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    supporting = [i for i, label in labels.items() if _supports(label)]
-    if labels == UNNAMED:
-        supporting = [1]
-    if len(supporting) != 1:
-        raise _nameless(labels, "name them supported and unsupported in id2label")
+    supporting = _only(labels, True, "unsupported")
 
     def read(logits: Any, _second: Any) -> Triple:
-        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting[0]])
+        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting])
         return (support, 1.0 - support, 0.0)
 
     return read
@@ -321,14 +317,10 @@ def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    bad = [i for i, label in labels.items() if _supports(label) is False]
-    if labels == UNNAMED:
-        bad = [1]
-    if len(bad) != 1:
-        raise _nameless(labels, "name them supported and hallucinated in id2label")
+    bad = _only(labels, False, "hallucinated")
 
     def read(logits: Any, second: Any) -> Triple:
-        worst = float(logits.softmax(-1)[second, bad[0]].max())
+        worst = float(logits.softmax(-1)[second, bad].max())
         return (1.0 - worst, worst, 0.0)
 
     return read
@@ -344,6 +336,14 @@ def _answered(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
         return (yes / (no + yes), no / (no + yes), 0.0)
 
     return read
+
+
+def _only(labels: dict[int, str], supports: bool, other: str) -> int:
+    """The only label that means support, or the only one that means lack of it; 1 if they have no names."""
+    found = [1] if labels == UNNAMED else [i for i, label in labels.items() if _supports(label) is supports]
+    if len(found) != 1:
+        raise _nameless(labels, f"name them supported and {other} in id2label")
+    return found[0]
 
 
 def _nameless(labels: dict[int, str], hint: str) -> ModelError:

@@ -19,7 +19,6 @@ from citewell.core.clock import stamp
 from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.identity import plain
 from citewell.core.ports import Clock, TraceStore
-from citewell.core.records import AuditRecord
 from citewell.knowledge.feedback.signals import (
     FAILING,
     THUMBS,
@@ -65,10 +64,14 @@ class Intake:
     ) -> Feedback:
         """Seals a signal. Raises UsageError for an unknown request, signal or claim, invalid ``meta``, or too
         many signals; LogError when it could not be sealed."""
-        known = _signal_named(signal)
+        if signal not in set(Signal):
+            raise UsageError(f"unknown signal {signal!r}", hint=did_you_mean(signal, Signal))
+        known = Signal(signal)
         said = dict(meta or {})
         _refuse_meta(said)
-        record = self._record(request_id)
+        record = self.log.record(request_id)
+        if why := UNREADABLE.get(record.user_query):
+            raise UsageError(f"{request_id} cannot take feedback", hint=why)
         if claim is not None and not 1 <= claim <= len(record.claims):
             told = f"the answer has claims 1 to {len(record.claims)}" if record.claims else "it has no claims"
             raise UsageError(f"there is no claim {claim} in {request_id}", hint=told)
@@ -105,20 +108,6 @@ class Intake:
         for tell in self.subscribers:
             tell(feedback)
         return feedback
-
-    def _record(self, request_id: str) -> AuditRecord:
-        record = self.log.record(request_id)
-        if why := UNREADABLE.get(record.user_query):
-            raise UsageError(f"{request_id} cannot take feedback", hint=why)
-        return record
-
-
-def _signal_named(name: str) -> Signal:
-    """The signal of that name. Raises UsageError suggesting the nearest known one."""
-    known = [signal.value for signal in Signal]
-    if name not in known:
-        raise UsageError(f"unknown signal {name!r}", hint=did_you_mean(name, known))
-    return Signal(name)
 
 
 def _refuse_meta(meta: Mapping[str, str]) -> None:
