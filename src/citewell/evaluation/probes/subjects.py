@@ -70,7 +70,17 @@ class Generated:
         return self.generator.maker
 
     def write(self, sample: ProbeSample, edit: Edit) -> tuple[WrittenClaim, ...]:
-        return drafted(self.generator, sample.question, edited(sample.passages, edit))
+        usable = tuple(p for p in edited(sample.passages, edit) if p.relevant and not p.set_aside)
+        if not usable:
+            return ()
+        aspects = tuple(split_aspects(sample.question))
+        asked = GenerationRequest(question=sample.question, aspects=aspects, passages=usable)
+        texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
+        return tuple(
+            WrittenClaim(text=claim.text, cites=_quoted(claim, texts))
+            for claim in self.generator.generate(asked).claims
+            if claim.kind is not Kind.INFERENCE
+        )
 
 
 @dataclass(frozen=True)
@@ -115,21 +125,6 @@ GeneratorError."""
 
 
 # --- claims and samples ---------------------------------------------------------------------------
-
-
-def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[WrittenClaim, ...]:
-    """The generator's claims over ``passages``; none without usable passages."""
-    usable = tuple(p for p in passages if p.relevant and not p.set_aside)
-    if not usable:
-        return ()
-    aspects = tuple(split_aspects(question))
-    draft = generator.generate(GenerationRequest(question=question, aspects=aspects, passages=usable))
-    texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
-    return tuple(
-        WrittenClaim(text=claim.text, cites=_quoted(claim, texts))
-        for claim in draft.claims
-        if claim.kind is not Kind.INFERENCE
-    )
 
 
 def cited(answer: str, sources: Mapping[str, str]) -> tuple[WrittenClaim, ...]:
