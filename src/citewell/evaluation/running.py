@@ -23,7 +23,7 @@ from citewell.core.records import Case, Maker, Passage
 from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
 from citewell.evaluation.judging import JudgedCase, LocatedSpans, ObservedAnswer, hits, judged_right, locate
-from citewell.evaluation.measure import CaseMeasure, Judge, Latency, latencies
+from citewell.evaluation.measure import CaseMeasure, Judge, latencies
 from citewell.evaluation.measures import ALL
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
@@ -242,7 +242,7 @@ def _seal(log: Log, run: Run) -> str:
     return log.note(EntryKind.EVALUATION, body)
 
 
-def summed(measure: CaseMeasure | Latency, scores: Sequence[Score], maker: str) -> MeasureResult:
+def summed(measure: CaseMeasure, scores: Sequence[Score], maker: str) -> MeasureResult:
     """Value, n and interval of one measure from the scores of all cases."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)
