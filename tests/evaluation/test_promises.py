@@ -93,7 +93,7 @@ def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None
     mixed = [[(0.9, True), (0.6, False)]]
     assert (highest(mixed), highest(mixed, right=True), highest(mixed, right=False)) == ([0.9], [0.9], [0.6])
     assert highest([unit(0.7, True)], right=False) == highest([unit(0.7, False)], right=True) == [-1.0]
-    long = [[(1.0, True)] * 10] * 20
+    long: list[Unit] = [[(1.0, True)] * 10] * 20
     assert shown(long).outcome is PromiseOutcome.TOO_SMALL
 
 

@@ -182,7 +182,7 @@ def read_format(name: str, path: Path) -> Imported:
 
 def _parts(row: Mapping[str, Any], keys: Mapping[str, str], where: str) -> dict[str, Any]:
     parts: dict[str, Any] = {}
-    for part, names in ({"id": "id name"} | keys).items():
+    for part, names in {"id": "id name", **keys}.items():
         key = next((key for key in names.split() if row.get(key) is not None), None)
         if key is not None:
             try:

@@ -161,7 +161,8 @@ def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _L
     told: list[Body] = [
         {**body, "signals": signals.get(body["request_id"], ())}
         for entry, body in kb.audit.bodies(AuditQuery(since=since), reader=reader)
-        if body.get("user") != EVALUATION and not (entry and evaluator and entry.subject == evaluator)
+        if body.get("user") != EVALUATION
+        and not (entry is not None and evaluator and entry.subject == evaluator)
     ]
     runs = [{**body, "timestamp": entry.timestamp} for entry, body in kb.audit.evaluations(CANARY)]
     return _Log(told[::-1], [run for run in runs if run["cases"] == runs[-1]["cases"]])

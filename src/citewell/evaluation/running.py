@@ -210,8 +210,8 @@ def _run(
     if kb is None:
         return made
     kb.parts.seal_configuration()
-    timings = msgspec.structs.replace(made.timings, entry=_seal(kb.parts.log, made))
-    return msgspec.structs.replace(made, timings=timings)
+    entry = _seal(kb.parts.log, made)
+    return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
 
 
 def _seal(log: Log, run: Run) -> str:
