@@ -70,6 +70,8 @@ _KINDS = {
     **dict.fromkeys(("much", "many"), "amount"),
 }
 """Question words that ask for one kind of thing."""
+_COMPUTED = frozenset(("percentage", "average", "mean", "difference", "ratio", "total", "change"))
+"""Words that change the figure asked for when added or removed."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
@@ -172,6 +174,8 @@ def _asks_for_another(first: list[str], second: list[str]) -> bool:
     """True for the same wording with one thing replaced (year, name, side), or another kind of question."""
     kinds, other_kinds = ({_KINDS[word] for word in said if word in _KINDS} for said in (first, second))
     if kinds and other_kinds and kinds != other_kinds:
+        return True
+    if (set(first) ^ set(second)) & _COMPUTED:
         return True
     numbers, other_numbers = ({word for word in said if word[0].isdigit()} for said in (first, second))
     if numbers and numbers != other_numbers:
