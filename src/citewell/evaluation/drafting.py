@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from citewell.core.identity import hash_value
 from citewell.core.records import Case, CaseSpan, Document
@@ -33,9 +33,16 @@ def draft_cases(documents: Sequence[Document], *, n: int, seed: int = 0) -> tupl
         for case in _drafted(document, latest, named=len(documents) > 1)
     ]
     asked = Counter(case.question.lower() for _, case in drafted)
-    single = [(place, case) for place, case in drafted if asked[case.question.lower()] == 1]
+    single = {
+        case.question.lower(): (place, case)
+        for place, case in drafted
+        if case.abstain or asked[case.question.lower()] == 1
+    }
     twins = round(n * TWINS)
-    return (*_spread(ANSWERABLE, single, n - twins, seed), *_spread(UNANSWERABLE, single, twins, seed))
+    return (
+        *_spread(ANSWERABLE, single.values(), n - twins, seed),
+        *_spread(UNANSWERABLE, single.values(), twins, seed),
+    )
 
 
 def _drafted(document: Document, latest: int, *, named: bool) -> Iterator[Case]:
@@ -87,7 +94,7 @@ def _case(
     )
 
 
-def _spread(kind: str, drafted: Sequence[tuple[str, Case]], n: int, seed: int) -> list[Case]:
+def _spread(kind: str, drafted: Iterable[tuple[str, Case]], n: int, seed: int) -> list[Case]:
     """``n`` cases of a kind at random, taking turns between each document's forms."""
     turns: Counter[tuple[str, str]] = Counter()
     ordered = []
