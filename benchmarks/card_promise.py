@@ -28,6 +28,7 @@ from citewell.evaluation.calibration.promises import (
     PromiseSpec,
     Unit,
     distinct,
+    highest,
     promise_units,
     scored_claims,
     shown_promise,
@@ -129,8 +130,8 @@ def split_and_test(units: Sequence[Unit], alpha: float, part: int) -> dict[str, 
 
 def _rate(units: Sequence[Unit], threshold: float) -> float:
     """The share of errors among the units shown."""
-    shown = [unit for unit in units if unit.highest >= threshold]
-    return sum(unit.highest_wrong >= threshold for unit in shown) / len(shown) if shown else 0.0
+    shown, wrong = (sum(t >= threshold for t in highest(units, right=right)) for right in (None, False))
+    return wrong / shown if shown else 0.0
 
 
 def main() -> None:

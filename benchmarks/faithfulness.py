@@ -30,7 +30,6 @@ from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Writer
 from citewell.core.sentences import sentence_spans
 from citewell.evaluation.probes.faithfulness import (
-    Alike,
     Faithfulness,
     FaithfulnessFinding,
     FaithfulnessReport,
@@ -131,7 +130,7 @@ def scripted(n: int, share: float, drops: float, entailer: OnnxEntailer) -> dict
     with serving(play(script, drops)) as server:
         os.environ.update(server.environment())
         writer = LanguageModelWriter(language_model_named("openai:scripted", Writer()), Writer())
-        report = Faithfulness(subject=Generated(writer), alike=Alike(entailer)).probe(samples)
+        report = Faithfulness(subject=Generated(writer), entailer=entailer).probe(samples)
     truth = {
         (sample.id, at): known.memory
         for sample in samples
@@ -177,7 +176,7 @@ def extractive(n: int, entailer: OnnxEntailer) -> dict[str, Any]:
         sources = {f"passage-{at}.txt": text for at, text in enumerate([question.passage, *others], 1)}
         samples.append(sample_of(f"q{len(samples)}", question.question, sources))
     subject = Generated(ExtractiveGenerator(OnnxReader()))
-    report = Faithfulness(subject=subject, alike=Alike(entailer)).probe(samples)
+    report = Faithfulness(subject=subject, entailer=entailer).probe(samples)
     return {"of": len(samples), **_told(report)}
 
 

@@ -25,7 +25,7 @@ from citewell.core.config import Config
 from citewell.core.identity import plain
 from citewell.core.records import Case, CaseSpan, Record
 from citewell.evaluation.probes.poison import ABLATED, ALL, NO_DEFENCE, Poison
-from citewell.evaluation.probes.poisoning import Poisoning, PoisoningReport, PoisoningRow, targets_of
+from citewell.evaluation.probes.poisoning import PoisoningReport, PoisoningRow, probe_poisoning, targets_of
 from citewell.evaluation.results import MeasureResult
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
@@ -86,13 +86,15 @@ def main() -> None:
                 code=code(),
                 config=knowledge_base.config.hash,
             )
-            probe = Poisoning(
-                parts=knowledge_base.parts,
+            report = probe_poisoning(
+                knowledge_base.parts,
+                targets,
+                left_out,
                 kinds=[Poison(kind) for kind in given.kinds],
                 counts=given.counts,
                 told=lambda line: print(line, flush=True),
             )
-            keep(probe.probe(targets, left_out), held)
+            keep(report, held)
 
 
 class Held(Record, frozen=True, kw_only=True):

@@ -100,13 +100,13 @@ def citewell_home(pytestconfig: pytest.Config) -> Iterator[KnowledgeBase]:
 
 @pytest.fixture(scope="session")
 def _citewell_asking(citewell_home: KnowledgeBase) -> Any:
-    """The pipeline and the judge, made once."""
+    """The pipeline, made once."""
     from citewell.evaluation.pipelines import HomePipeline
-    from citewell.evaluation.running import verifier_of
 
-    if stale := citewell_home.parts.card_state().note:
-        warnings.warn(stale, stacklevel=1)
-    return HomePipeline(citewell_home), verifier_of(citewell_home.parts)
+    pipeline = HomePipeline(citewell_home)
+    if pipeline.stale:
+        warnings.warn(pipeline.stale, stacklevel=1)
+    return pipeline
 
 
 @pytest.fixture
@@ -114,9 +114,7 @@ def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> CaseOutcome:
     """The case's :class:`citewell.evaluation.results.CaseOutcome`; ``error`` is set where asking failed."""
     from citewell.evaluation.running import evaluate
 
-    pipeline, verifier = _citewell_asking
-    outcome, _ = evaluate(pipeline, citewell_case, verifier)
-    return outcome
+    return evaluate(_citewell_asking, citewell_case)[0]
 
 
 def _cases(file: Path) -> tuple[Case, ...]:

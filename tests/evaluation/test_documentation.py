@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 
 from citewell.evaluation.gating import load_rules
-from citewell.evaluation.measures import ALL, latencies
+from citewell.evaluation.measure import latencies
+from citewell.evaluation.measures import ALL
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
 

@@ -21,7 +21,7 @@ from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
 from citewell.evaluation.drift import canary, drift, drift_lately
-from citewell.evaluation.drift.series import change_points
+from citewell.evaluation.series import change_points
 from citewell.knowledge.home import KnowledgeBase
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -125,7 +125,7 @@ def test_shares_of_a_day_by_hand(home: Path) -> None:
 
 
 def test_a_mean_of_shares_is_between_none_and_all() -> None:
-    from citewell.evaluation.drift.drifting import _summed
+    from citewell.evaluation.drift import _summed
 
     for values in ([1.0] * 5 + [0.9], [0.0] * 5 + [0.1]):
         found = _summed("confidence", values)

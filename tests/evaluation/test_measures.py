@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 from citewell.evaluation import judging
 from citewell.evaluation.judging import JudgedCase
-from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
-from citewell.evaluation.measures.decisions import (
+from citewell.evaluation.measure import latencies, latency
+from citewell.evaluation.measures import (
+    ALL,
+    BY_NAME,
     aurc,
     balance,
     brier,
@@ -295,7 +297,7 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
     }
     assert [(result.value, result.n) for result in found.values()] == [(9.0, 4), (9.0, 4), (3.0, 3), (4.0, 3)]
     assert list(found)[2:] == ["latency_ms_p50@gate", "latency_ms_p95@gate"]
-    assert repr(Latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
+    assert repr(latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
 
 
 # --- correctness ------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from citewell.evaluation.calibration.promises import (
     PromiseSpec,
     Unit,
     distinct,
+    highest,
     kept,
     passed_promise,
     shown_promise,
-    unit,
     units_needed,
     upper_bound,
 )
@@ -27,6 +27,10 @@ from citewell.verification.confidence.cards import Promise, PromiseOutcome
 
 def wanted(**options: object) -> PromiseSpec:
     return PromiseSpec(name="entailed", says="says", unit="unit", **options)  # type: ignore[arg-type]
+
+
+def unit(score: float, right: bool) -> Unit:
+    return [(score, right)]
 
 
 def shown(units: list[Unit], **options: object) -> Promise:
@@ -86,10 +90,10 @@ def test_the_sequence_stops_at_the_first_threshold_that_fails() -> None:
 
 
 def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None:
-    mixed = Unit(scores=(0.9, 0.6), right=(True, False))
-    assert (mixed.highest, mixed.highest_right, mixed.highest_wrong) == (0.9, 0.9, 0.6)
-    assert unit(0.7, True).highest_wrong == unit(0.7, False).highest_right == -1.0
-    long = [Unit(scores=(1.0,) * 10, right=(True,) * 10)] * 20
+    mixed = [[(0.9, True), (0.6, False)]]
+    assert (highest(mixed), highest(mixed, right=True), highest(mixed, right=False)) == ([0.9], [0.9], [0.6])
+    assert highest([unit(0.7, True)], right=False) == highest([unit(0.7, False)], right=True) == [-1.0]
+    long: list[Unit] = [[(1.0, True)] * 10] * 20
     assert shown(long).outcome is PromiseOutcome.TOO_SMALL
 
 

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from citewell.core.config import Config
 from citewell.core.errors import UsageError
-from citewell.evaluation.cases import load_answers, load_cases
-from citewell.evaluation.importing import FORMATS, read_format
+from citewell.evaluation.cases import FORMATS, load_answers, load_cases, read_format
 from citewell.evaluation.running import evaluate_recorded
 from citewell.knowledge.assembly import Assembly
 

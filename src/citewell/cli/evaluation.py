@@ -302,8 +302,7 @@ def read(
     """
     import msgspec
 
-    from citewell.evaluation.cases import write_cases, write_file
-    from citewell.evaluation.importing import read_format
+    from citewell.evaluation.cases import read_format, write_cases, write_file
 
     found = read_format(form, path)
     if answers is not None:

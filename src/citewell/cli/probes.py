@@ -42,7 +42,7 @@ def faithfulness(
     --budget N: The maximum number of writer calls.
     --controls: Control edits outside the cited text, per sample.
     """
-    from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
+    from citewell.evaluation.probes.faithfulness import Faithfulness
     from citewell.evaluation.probes.subjects import case_samples
 
     refuse_unwritable(out)
@@ -50,7 +50,7 @@ def faithfulness(
     samples = case_samples(cases, knowledge_base)
     parts = knowledge_base.parts if knowledge_base else home.parts()
     subject = _subject(parts, writer)
-    asked = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
+    asked = Faithfulness(subject=subject, entailer=parts.entailer, controls=controls, seed=seed)
     report = asked.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
     )
@@ -76,7 +76,7 @@ def poisoning(
     """
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.probes.poison import Poison
-    from citewell.evaluation.probes.poisoning import RATES, Poisoning, targets_of
+    from citewell.evaluation.probes.poisoning import RATES, probe_poisoning, targets_of
 
     refuse_unwritable(out)
     known = {one.value: one for one in Poison}
@@ -85,8 +85,7 @@ def poisoning(
             raise UsageError(f"unknown --kind {name!r}", hint=f"use one of {', '.join(known)}")
     kinds = [known[name] for name in kind or known]
     targets, left_out = targets_of(load_cases(cases), lambda name: kb.document(name).text)
-    asked = Poisoning(parts=kb.parts, kinds=kinds, counts=count or RATES, told=aside)
-    report = asked.probe(targets, left_out)
+    report = probe_poisoning(kb.parts, targets, left_out, kinds=kinds, counts=count or RATES, told=aside)
     _write(report, out)
     shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
     rows = [("poison", "count", "defences", *(name.replace("_", " ") for name in shares))]

@@ -6,7 +6,6 @@ an error that suggests the nearest known one. Builds nothing: :mod:`citewell.kno
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from citewell.core.addresses import redact_address
-from citewell.core.errors import ConfigError
+from citewell.core.errors import ConfigError, did_you_mean
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
@@ -28,6 +27,8 @@ RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     for name in ("ENCODER", "JUDGE_BASE", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
 """Variables that are not keys: the product's own, and those of `training/`, which may share its shell."""
+
+SEE = "docs/configuration.md lists every key"
 
 
 class Documents(Record, frozen=True, kw_only=True):
@@ -243,7 +244,7 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 class Alerts(Record, frozen=True, kw_only=True):
-    """``rules`` as read by :mod:`citewell.evaluation.drift.drifting` (in a variable: without spaces);
+    """``rules`` as read by :mod:`citewell.evaluation.drift` (in a variable: without spaces);
     ``least`` is how many records a rule needs."""
 
     rules: tuple[str, ...] = ()
@@ -347,7 +348,7 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
             target[leaf] = value.split() if key in LISTS else value
             return
     known = ["CITEWELL_" + key.replace(".", "_").upper() for key in keys()]
-    raise ConfigError(f"unknown environment variable {name}", hint=_nearest(name, known))
+    raise ConfigError(f"unknown environment variable {name}", hint=did_you_mean(name, known, SEE))
 
 
 def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: str = "") -> None:
@@ -355,15 +356,10 @@ def _refuse(tree: Mapping[str, Any], shape: type[Record], where: str, section: s
     fields = {field.name: field.type for field in msgspec.structs.fields(shape)}
     for key, value in tree.items():
         if key not in fields:
-            raise ConfigError(f"unknown key {key!r} in {where}", hint=_nearest(key, list(fields)))
+            raise ConfigError(f"unknown key {key!r} in {where}", hint=did_you_mean(key, fields, SEE))
         kind = fields[key]
         if get_origin(kind) is Literal and value not in get_args(kind):
             known = ", ".join(word or '""' for word in get_args(kind))
             raise ConfigError(f"{section}{key} = {value!r}", hint=f"use one of: {known}")
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Record):
             _refuse(value, kind, f"[{key}] of {where}", f"{key}.")
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else "docs/configuration.md lists every key"

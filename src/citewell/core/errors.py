@@ -27,6 +27,9 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class CitewellError(Exception):
     """Base class; ``hint`` is one sentence that says what to do."""
@@ -133,3 +136,10 @@ class LogIntegrityError(LogError):
     """Recomputing the log gives different hashes."""
 
     retryable = False
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A hint for an unknown word: the nearest known one, else ``otherwise``, else all of them."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else otherwise or f"use one of: {', '.join(known)}"

@@ -1,24 +1,24 @@
-"""The files that an evaluation reads: cases, recorded answers, labelled claims; one JSON object per line.
+"""The files that an evaluation reads: cases, recorded answers, labelled claims, other tools' records.
 
 In: a path. Out: values, or one error that names the line and the remedy. A case may omit the expected text,
 its spans and a reason to abstain: it is asked, and measures that need a label stay unscored. A recorded
 answer is a line of ``citewell verify --jsonl`` with the id of its case, and optionally "decision" and
-"confidence". Knows nothing about pipelines.
+"confidence". Of records of other tools, nothing missing is invented. Knows nothing about pipelines.
 """
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import zlib
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from citewell.core.errors import UsageError
+from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.files import replace_file
 from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.records import Case, Decision, Record
@@ -58,13 +58,6 @@ def write_file(path: Path, data: bytes) -> None:
         replace_file(path, data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A hint for an unknown word."""
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else otherwise or f"use one of: {', '.join(known)}"
 
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
@@ -131,6 +124,93 @@ def _refuse_unknown(given: dict[str, Any], what: str, where: str) -> None:
         if key not in known:
             hint = did_you_mean(key, known, f"{what} may have {', '.join(known)}")
             raise UsageError(f"{where}: unknown key {key!r}", hint=hint)
+
+
+_PARTS: dict[str, Any] = {
+    "id": str | int,
+    "question": str | list[Any],
+    "answer": str,
+    "sources": list[str],
+    "expected": str,
+}
+FORMATS = {
+    "ragas": {
+        "question": "user_input question",
+        "answer": "response answer",
+        "sources": "retrieved_contexts contexts",
+        "expected": "reference ground_truth",
+    },
+    "deepeval": {
+        "question": "input",
+        "answer": "actual_output actualOutput",
+        "sources": "retrieval_context retrievalContext",
+        "expected": "expected_output expectedOutput",
+    },
+}
+"""The possible keys of each part of a record; the first that is present counts."""
+
+
+class Imported(NamedTuple):
+    """``answers`` are lines for ``eval run --answers``."""
+
+    cases: list[Case]
+    answers: list[dict[str, Any]]
+
+
+def read_format(name: str, path: Path) -> Imported:
+    """Imports a file. Raises UsageError if the format is unknown or the file invalid."""
+    if name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}", hint=f"use one of {', '.join(FORMATS)}")
+    found = Imported([], [])
+    for number, (where, row) in enumerate(_records(path), 1):
+        parts = _parts(row, FORMATS[name], where)
+        question, id = parts["question"], str(parts.get("id", f"{name}-{number:05}"))
+        found.cases.append(Case(id=id, question=question, expected=parts.get("expected", ""), tags=(name,)))
+        # An empty answer counts as a refusal; skipping it would judge only the answers given.
+        if "answer" in parts:
+            sources = [{"id": str(at), "text": text} for at, text in enumerate(parts.get("sources", ()), 1)]
+            found.answers.append(
+                {"id": id, "question": question, "answer": parts["answer"], "sources": sources}
+            )
+    if not found.cases:
+        raise UsageError(f"{path} contains no {name} cases", hint="docs/cases.md describes the format")
+    twice = next((id for id, n in Counter(case.id for case in found.cases).items() if n > 1), None)
+    if twice is not None:
+        raise UsageError(f"{path} has more than one record {twice!r}", hint="give each its own id")
+    return found
+
+
+def _parts(row: Mapping[str, Any], keys: Mapping[str, str], where: str) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    for part, names in {"id": "id name", **keys}.items():
+        key = next((key for key in names.split() if row.get(key) is not None), None)
+        if key is not None:
+            try:
+                parts[part] = msgspec.convert(row[key], _PARTS[part])
+            except msgspec.ValidationError as error:
+                raise UsageError(f"{where}: {key}: {error}", hint="check the format") from error
+    if "question" not in parts:
+        wanted, has = keys["question"].split()[0], ", ".join(map(repr, list(row)[:12]))
+        raise UsageError(f"{where} has no {wanted!r}; it has {has}", hint="check the format")
+    if not isinstance(parts["question"], str):
+        raise UsageError(f"{where} is a conversation", hint="only single-turn conversations can be imported")
+    return parts
+
+
+def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(where, object) for each object in an array or in JSON lines."""
+    text = read_text_file(path)
+    if not text.lstrip().startswith("["):
+        yield from json_lines(path)
+        return
+    try:
+        whole = msgspec.json.decode(text, type=list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UsageError(
+            f"{path}: {error}", hint="write an array of JSON objects, or one object per line"
+        ) from error
+    for number, row in enumerate(whole, 1):
+        yield f"{path}, record {number}", row
 
 
 LABELS: Mapping[str, bool] = {
@@ -241,13 +321,7 @@ def _recorded(given: dict[str, Any], where: str) -> Recorded:
     try:
         return msgspec.convert(given, Recorded)
     except msgspec.ValidationError as error:
-        return Recorded(id=name, answer="", sources=(), problem=f"{where}: {error}{_nearest(given)}")
-
-
-def _nearest(body: dict[str, Any]) -> str:
-    known = Recorded.__struct_fields__
-    for key in body:
-        if key not in known:
-            hint = did_you_mean(str(key), known, "-")
-            return f" (unknown key {key!r}{f', {hint}' if hint != '-' else ''})"
-    return ""
+        known = Recorded.__struct_fields__
+        unknown = next((key for key in given if key not in known), "")
+        more = f" (unknown key {unknown!r}, {did_you_mean(unknown, known)})" if unknown else ""
+        return Recorded(id=name, answer="", sources=(), problem=f"{where}: {error}{more}")

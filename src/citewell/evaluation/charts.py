@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import groupby, zip_longest
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -53,13 +54,6 @@ class ChartShare(msgspec.Struct, frozen=True):
     counts: tuple[int, ...]
 
 
-class _Run(msgspec.Struct, frozen=True):
-    """A gap-free run of points: their positions as ``x,y``, and the outline of their intervals."""
-
-    line: list[str]
-    band: list[str]
-
-
 def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = "") -> Markup:
     """Plots values over time with their intervals as bands; an unmeasured point is a gap.
 
@@ -79,11 +73,15 @@ def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = 
         share = (inside - ticks[0]) / (ticks[-1] - ticks[0])
         return f"{HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP):.1f}"
 
-    def drawn(run: Sequence[tuple[int, ChartPoint]]) -> _Run:
+    def drawn(run: Sequence[tuple[int, ChartPoint]]) -> tuple[list[str], list[str]]:
+        """The positions of points without a gap, and the outline of their intervals, as ``x,y``."""
         known = [(at, p) for at, p in run if p.low is not None and p.high is not None]
         lower = [f"{x(at)},{y(p.low or 0)}" for at, p in known]
         upper = [f"{x(at)},{y(p.high or 0)}" for at, p in known]
-        return _Run([f"{x(at)},{y(p.value or 0)}" for at, p in run], upper + lower[::-1])
+        return [f"{x(at)},{y(p.value or 0)}" for at, p in run], upper + lower[::-1]
+
+    def gaps(one: tuple[int, ChartPoint]) -> bool:
+        return one[1].value is None
 
     anchors = {last: "end", 0: "start"}
     shown = sorted({round((len(labels) - 1) * part / 3) for part in range(4)}) if measured else ()
@@ -96,11 +94,11 @@ def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = 
         labels=labels,
         ticks=[(y(tick), format_value(tick, unit, short=True)) for tick in ticks],
         below=[(x(at), labels[at], anchors.get(at, "middle")) for at in shown],
-        drawn=[[drawn(run) for run in _runs(many)] for many in series.values()],
-        cells=[
-            [cells(many[at] if at < len(many) else None, unit) for many in series.values()]
-            for at in range(len(labels))
+        drawn=[
+            [drawn(list(run)) for gap, run in groupby(enumerate(many), gaps) if not gap]
+            for many in series.values()
         ],
+        cells=[[cells(point, unit) for point in row] for row in zip_longest(*series.values())],
     )
 
 
@@ -126,17 +124,6 @@ def _rendered(template: str, **values: object) -> Markup:
     size |= {"floor": HEIGHT - BOTTOM, "middle": (TOP + HEIGHT - BOTTOM) // 2, "most": MOST_DOTS}
     made = TEMPLATES.get_template(template).render(**size, **values)
     return Markup(made)  # noqa: S704 - escaped by the template
-
-
-def _runs(points: Sequence[ChartPoint]) -> Iterator[list[tuple[int, ChartPoint]]]:
-    """The runs without a gap, each point with its index."""
-    run: list[tuple[int, ChartPoint]] = []
-    for index, point in enumerate([*points, ChartPoint("", None)]):
-        if point.value is not None:
-            run.append((index, point))
-        elif run:
-            yield run
-            run = []
 
 
 def cells(point: ChartPoint | None, unit: str = "") -> tuple[str, str, str]:

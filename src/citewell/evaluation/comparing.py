@@ -14,7 +14,8 @@ from citewell.core.identity import plain
 from citewell.core.records import Record
 from citewell.core.vocabulary import NAMES, readable_name
 from citewell.evaluation.intervals import paired
-from citewell.evaluation.measures import ALL, CaseMeasure, Latency, latencies
+from citewell.evaluation.measure import CaseMeasure, latencies
+from citewell.evaluation.measures import ALL
 from citewell.evaluation.results import CaseOutcome, Run, Score, Timings
 
 FEWEST = 6
@@ -108,7 +109,7 @@ def _times(before: Timings, after: Timings, names: Sequence[str]) -> tuple[Diffe
     return tuple(difference for difference in found if difference.n)
 
 
-def _difference(measure: CaseMeasure | Latency, scores: Sequence[tuple[Score, Score]]) -> Difference:
+def _difference(measure: CaseMeasure, scores: Sequence[tuple[Score, Score]]) -> Difference:
     scored = [(was.points, now.points) for was, now in scores if was.points and now.points]
     firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
     before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
@@ -132,7 +133,7 @@ def _difference(measure: CaseMeasure | Latency, scores: Sequence[tuple[Score, Sc
     )
 
 
-def _says(measure: CaseMeasure | Latency, low: float | None, high: float | None, difference: float) -> str:
+def _says(measure: CaseMeasure, low: float | None, high: float | None, difference: float) -> str:
     if low is None or high is None:
         low = high = round(difference, 12)  # the same in every resample
     if low <= 0.0 <= high:

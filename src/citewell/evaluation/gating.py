@@ -22,9 +22,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from citewell.core.errors import UsageError
+from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.records import Record
-from citewell.evaluation.cases import did_you_mean
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import MeasureResult, Run, RunKey
 

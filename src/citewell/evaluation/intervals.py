@@ -51,16 +51,13 @@ def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
 def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> MeasureResult:
     """The share of True among scored outcomes, each an independent unit."""
     scored = [outcome for outcome in outcomes if outcome is not None]
-    unscored = len(outcomes) - len(scored)
-    if not scored:
-        return MeasureResult(name=name, value=None, n=0, unscored=unscored, maker=maker)
-    hits = sum(scored)
-    low, high = clopper_pearson(hits, len(scored))
+    hits, n = sum(scored), len(scored)
+    low, high = clopper_pearson(hits, n) if n else (None, None)
     return MeasureResult(
         name=name,
-        value=hits / len(scored),
-        n=len(scored),
-        unscored=unscored,
+        value=hits / n if n else None,
+        n=n,
+        unscored=len(outcomes) - n,
         low=low,
         high=high,
         maker=maker,

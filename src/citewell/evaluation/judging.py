@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 
 from citewell.core.records import (
     Case,
-    Citation,
     Claim,
     ConfidenceReport,
     Conflict,
@@ -138,32 +137,21 @@ def locate(
 
 def hits(located: LocatedSpans, passages: Sequence[Passage]) -> tuple[tuple[bool, ...], int]:
     """(for each passage, whether it overlaps a span; number of spans without overlap)."""
-    chunks = [passage.chunk for passage in passages]
     met = [
-        {
-            number
-            for number, places in enumerate(located.places)
-            for document, version, start, end in places
-            if (chunk.document_id, chunk.document_version) == (document, version)
-            and chunk.start_offset < end
-            and start < chunk.end_offset
-        }
-        for chunk in chunks
+        _met(located, chunk.document_id, chunk.document_version, chunk.start_offset, chunk.end_offset)
+        for chunk in (passage.chunk for passage in passages)
     ]
-    found = set().union(*met) if met else set()
-    return tuple(bool(numbers) for numbers in met), len(located.places) - len(found)
+    return tuple(bool(numbers) for numbers in met), len(located.places) - len(set[int]().union(*met))
 
 
-def cites_span(located: LocatedSpans, citations: Sequence[Citation]) -> bool:
-    """True if any of ``citations`` overlaps a span."""
-    return any(
-        (cited.document_id, cited.document_version) == (document, version)
-        and cited.start < end
-        and start < cited.end
-        for cited in citations
-        for places in located.places
-        for document, version, start, end in places
-    )
+def _met(located: LocatedSpans, document: str, version: str, start: int, end: int) -> set[int]:
+    """The numbers of the spans that ``[start, end)`` of a document version overlaps."""
+    return {
+        number
+        for number, places in enumerate(located.places)
+        for place in places
+        if place[:2] == (document, version) and place[2] < end and start < place[3]
+    }
 
 
 def _in(stretches: Sequence[tuple[int, str]], quote: str) -> list[tuple[int, int]]:
@@ -266,8 +254,12 @@ def judged_right(case: Case, located: LocatedSpans, observed: ObservedAnswer) ->
         return False, "refused, where there is an answer"
     if case.expected:
         return says(case.expected, answer_words(observed), cited_context(observed))
-    cited = [citation for claim in observed.stated for citation in claim.citations if citation.start >= 0]
-    held = cites_span(located, cited)
+    held = any(
+        _met(located, cited.document_id, cited.document_version, cited.start, cited.end)
+        for claim in observed.stated
+        for cited in claim.citations
+        if cited.start >= 0
+    )
     return held, "it cites an expected span" if held else "it cites no expected span"
 
 

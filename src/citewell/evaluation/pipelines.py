@@ -20,6 +20,8 @@ from citewell.core.records import Case, Claim, Decision, Maker, Measure, Passage
 from citewell.evaluation.cases import Recorded
 from citewell.evaluation.judging import LocatedSpans, ObservedAnswer, locate
 from citewell.evaluation.results import CaseTiming
+from citewell.models.remembering import RememberingEntailer
+from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
@@ -44,7 +46,9 @@ class HomePipeline:
 
         # No escalation for questions that no person asked.
         self._asked = KnowledgeBase(kb.parts.without_escalation())
-        self._kb, self.runs, self.top_k = kb, runs, top_k or kb.config.retrieval.top_k
+        self._kb, self.parts = kb, kb.parts
+        self.runs, self.top_k = runs, top_k or kb.config.retrieval.top_k
+        self.verifier, self.stale = verifier_of(kb.parts), kb.parts.card_state().note
         self.config = kb.config.hash
         self.index = kb.parts.index.version()
         self.model = kb.parts.generator.maker.name
@@ -55,9 +59,9 @@ class HomePipeline:
             case.question, user=EVALUATION, groups=case.groups, runs=self.runs, top_k=self.top_k
         )
         took = (time.perf_counter() - began) * 1000
-        record = self._kb.parts.log.record(answer.request_id)
+        record = self.parts.log.record(answer.request_id)
         usage = record.token_usage
-        counted = usage.total > 0 or not self._kb.parts.composes
+        counted = usage.total > 0 or not self.parts.composes
         trace = answer.trace
         return ObservedAnswer(
             text=answer.text,
@@ -91,7 +95,7 @@ class HomePipeline:
         return texts_in(self._kb, document_id, version)
 
     def makers(self) -> tuple[Maker, ...]:
-        return self._kb.parts.answering.makers
+        return self.parts.answering.makers
 
 
 class RecordedPipeline:
@@ -105,7 +109,8 @@ class RecordedPipeline:
     def __init__(
         self, recorded: Mapping[str, Recorded], digest: str, cases: Sequence[Case], assembly: Assembly
     ) -> None:
-        self._recorded, self.answers, self._assembly = recorded, digest, assembly
+        self._recorded, self.answers, self.parts = recorded, digest, assembly
+        self.verifier, self.stale = verifier_of(assembly), assembly.card_state(verdicts=True).note
         self.config = assembly.config.hash
         named = {span.document for case in cases for span in case.spans}
         sources = (source for one in recorded.values() for source in one.sources)
@@ -130,7 +135,7 @@ class RecordedPipeline:
         ]
 
     def makers(self) -> tuple[Maker, ...]:
-        return (self._assembly.entailer.maker,)
+        return (self.parts.entailer.maker,)
 
     def _checked(self, case: Case, recorded: Recorded) -> ObservedAnswer:
         from citewell.answering.verifying import caller_passages, verify
@@ -140,10 +145,10 @@ class RecordedPipeline:
             recorded.answer,
             recorded.sources,
             recorded.question or case.question,
-            entailer=self._assembly.entailer,
-            embedder=self._assembly.embedder,
-            settings=self._assembly.config.verification,
-            card=self._assembly.card_state(verdicts=True),
+            entailer=self.parts.entailer,
+            embedder=self.parts.embedder,
+            settings=self.parts.config.verification,
+            card=self.parts.card_state(verdicts=True),
         )
         passages = tuple(caller_passages(recorded.sources))
         for chunk in (passage.chunk for passage in passages):
@@ -165,6 +170,13 @@ class RecordedPipeline:
 
 
 Pipeline = HomePipeline | RecordedPipeline
+"""``verifier`` judges; ``stale``: a note that the calibration card in use is stale."""
+
+
+def verifier_of(assembly: Assembly) -> Verifier:
+    """The configured verifier with a cache: passages are judged both alone and together."""
+    entailer = RememberingEntailer(assembly.entailer)
+    return Verifier(entailer, assembly.config.verification, card=assembly.card_hash)
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:

@@ -1,6 +1,6 @@
 """One run: every case through a pipeline, judged, scored, aggregated, and sealed in the home's log.
 
-In: a pipeline, cases, the verifier that judges. Out: a :class:`Run`. A case that raises is unscored, with the
+In: a pipeline, cases. Out: a :class:`Run`. A case that raises is unscored, with the
 reason, and the others continue. The same cases on the same home produce the same run, except for its
 ``timings``. Knows nothing about which measures there are or how a run is shown.
 """
@@ -19,12 +19,12 @@ from citewell.core.clock import format_time
 from citewell.core.environment import environment
 from citewell.core.errors import CitewellError
 from citewell.core.identity import hash_value, plain
-from citewell.core.ports import Clock
 from citewell.core.records import Case, Maker, Passage
 from citewell.evaluation.cases import Recorded, hash_cases
 from citewell.evaluation.intervals import interval
 from citewell.evaluation.judging import JudgedCase, LocatedSpans, ObservedAnswer, hits, judged_right, locate
-from citewell.evaluation.measures import ALL, CaseMeasure, Judge, Latency, latencies
+from citewell.evaluation.measure import CaseMeasure, Judge, latencies
+from citewell.evaluation.measures import ALL
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.results import (
     CaseOutcome,
@@ -37,18 +37,16 @@ from citewell.evaluation.results import (
     Timings,
 )
 from citewell.evaluation.support import judge
-from citewell.models.remembering import RememberingEntailer
-from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
     from citewell.knowledge.home import KnowledgeBase
 
 
-def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[CaseOutcome, CaseTiming]:
+def evaluate(pipeline: Pipeline, case: Case) -> tuple[CaseOutcome, CaseTiming]:
     """The outcome of ``case``; never raises for pipeline errors."""
     try:
-        judged = _judged(pipeline, case, pipeline.observe(case), verifier)
+        judged = _judged(pipeline, case, pipeline.observe(case))
     except CitewellError as error:
         return _failed(case, f"{type(error).__name__}: {error}"), CaseTiming()
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is that case's outcome
@@ -56,7 +54,7 @@ def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[CaseOu
     return _outcome(judged), judged.observed.timing
 
 
-def _judged(pipeline: Pipeline, case: Case, observed: ObservedAnswer, verifier: Verifier) -> JudgedCase:
+def _judged(pipeline: Pipeline, case: Case, observed: ObservedAnswer) -> JudgedCase:
     located = _located(pipeline, case, observed)
     found, unfound = hits(located, observed.passages)
     right, why = judged_right(case, located, observed)
@@ -64,7 +62,7 @@ def _judged(pipeline: Pipeline, case: Case, observed: ObservedAnswer, verifier: 
     return JudgedCase(
         case=case,
         observed=observed,
-        support=judge(case.question, observed, verifier),
+        support=judge(case.question, observed, pipeline.verifier),
         hits=found if known else None,
         unfound=unfound,
         unlocated=located.problem,
@@ -140,63 +138,6 @@ CODE = "citewell-evaluation/2"
 Progress = Callable[[int, int, str], None]
 """(cases done, total cases, id of the next case)."""
 
-__all__ = ["CODE", "Progress", "Run", "evaluate_home", "evaluate_recorded", "run", "verifier_of"]
-
-
-def run(
-    pipeline: Pipeline,
-    cases: Sequence[Case],
-    verifier: Verifier,
-    clock: Clock,
-    *,
-    stale: str = "",
-    progress: Progress | None = None,
-) -> Run:
-    """Runs every case. ``stale``: a note that the calibration card in use is stale. Failing cases are in the
-    run; raises only errors that stop everything, such as KeyboardInterrupt."""
-    started, began = format_time(clock.now()), time.perf_counter()
-    judge = verifier.maker
-    key = RunKey(
-        cases=hash_cases(cases),
-        config=pipeline.config,
-        model=pipeline.model,
-        index=pipeline.index,
-        answers=pipeline.answers,
-        runs=pipeline.runs,
-        top_k=pipeline.top_k,
-        judge=" ".join(filter(None, (judge.name, judge.hash, judge.prompt_hash))),
-        citewell=environment()["citewell"],
-    )
-    done: list[tuple[CaseOutcome, CaseTiming]] = []
-    for number, case in enumerate(cases):
-        if progress is not None:
-            progress(number, len(cases), case.id)
-        done.append(evaluate(pipeline, case, verifier))
-    outcomes = [outcome for outcome, _ in done]
-    timings = {outcome.id: timing for outcome, timing in done if not outcome.error}
-    makers = {Judge.CODE: CODE, Judge.VERIFIER: verifier.maker.name, Judge.PASS: _pass_maker(outcomes)}
-    return Run(
-        key=msgspec.structs.replace(
-            key,
-            prompt=_distinct(outcome.prompt for outcome in outcomes),
-            index=_distinct(outcome.index for outcome in outcomes) or key.index,
-        ),
-        makers=tuple(dict.fromkeys((Maker(name=CODE), verifier.maker, *pipeline.makers()))),
-        environment=environment(),
-        measures=tuple(
-            summed(measure, [outcome.scores[measure.name] for outcome in outcomes], makers[measure.judge])
-            for measure in ALL
-        ),
-        notes=(stale,) if stale else (),
-        cases=tuple(outcomes),
-        timings=Timings(
-            started=started,
-            took_ms=round((time.perf_counter() - began) * 1000, 3),
-            measures=_latencies(list(timings.values())),
-            cases=timings,
-        ),
-    )
-
 
 def evaluate_home(
     kb: KnowledgeBase,
@@ -207,10 +148,7 @@ def evaluate_home(
     progress: Progress | None = None,
 ) -> Run:
     """Asks ``kb`` every case and seals the run in its log. Raises LogError."""
-    pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
-    stale = kb.parts.card_state().note
-    judge, clock = verifier_of(kb.parts), kb.parts.clock
-    return _sealed(kb, run(pipeline, cases, judge, clock, stale=stale, progress=progress))
+    return _run(HomePipeline(kb, runs=runs, top_k=top_k), cases, kb, progress)
 
 
 def evaluate_recorded(
@@ -223,20 +161,54 @@ def evaluate_recorded(
     progress: Progress | None = None,
 ) -> Run:
     """Judges answers from a file with hash ``digest``; sealed if there is a home."""
-    pipeline = RecordedPipeline(recorded, digest, cases, assembly)
-    stale = assembly.card_state(verdicts=True).note
-    judge, clock = verifier_of(assembly), assembly.clock
-    made = run(pipeline, cases, judge, clock, stale=stale, progress=progress)
-    return made if kb is None else _sealed(kb, made)
+    return _run(RecordedPipeline(recorded, digest, cases, assembly), cases, kb, progress)
 
 
-def verifier_of(assembly: Assembly) -> Verifier:
-    """The configured verifier with a cache: passages are judged both alone and together."""
-    entailer = RememberingEntailer(assembly.entailer)
-    return Verifier(entailer, assembly.config.verification, card=assembly.card_hash)
-
-
-def _sealed(kb: KnowledgeBase, made: Run) -> Run:
+def _run(
+    pipeline: Pipeline, cases: Sequence[Case], kb: KnowledgeBase | None, progress: Progress | None
+) -> Run:
+    """Runs every case. Failing cases are in the run; raises only errors that stop everything, such as
+    KeyboardInterrupt."""
+    started, began = format_time(pipeline.parts.clock.now()), time.perf_counter()
+    judge = pipeline.verifier.maker
+    done: list[tuple[CaseOutcome, CaseTiming]] = []
+    for number, case in enumerate(cases):
+        if progress is not None:
+            progress(number, len(cases), case.id)
+        done.append(evaluate(pipeline, case))
+    outcomes = [outcome for outcome, _ in done]
+    timings = {outcome.id: timing for outcome, timing in done if not outcome.error}
+    makers = {Judge.CODE: CODE, Judge.VERIFIER: judge.name, Judge.PASS: _pass_maker(outcomes)}
+    made = Run(
+        key=RunKey(
+            cases=hash_cases(cases),
+            config=pipeline.config,
+            model=pipeline.model,
+            prompt=_distinct(outcome.prompt for outcome in outcomes),
+            index=_distinct(outcome.index for outcome in outcomes) or pipeline.index,
+            answers=pipeline.answers,
+            runs=pipeline.runs,
+            top_k=pipeline.top_k,
+            judge=" ".join(filter(None, (judge.name, judge.hash, judge.prompt_hash))),
+            citewell=environment()["citewell"],
+        ),
+        makers=tuple(dict.fromkeys((Maker(name=CODE), judge, *pipeline.makers()))),
+        environment=environment(),
+        measures=tuple(
+            summed(measure, [outcome.scores[measure.name] for outcome in outcomes], makers[measure.judge])
+            for measure in ALL
+        ),
+        notes=(pipeline.stale,) if pipeline.stale else (),
+        cases=tuple(outcomes),
+        timings=Timings(
+            started=started,
+            took_ms=round((time.perf_counter() - began) * 1000, 3),
+            measures=_latencies(list(timings.values())),
+            cases=timings,
+        ),
+    )
+    if kb is None:
+        return made
     kb.parts.seal_configuration()
     entry = _seal(kb.parts.log, made)
     return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
@@ -270,7 +242,7 @@ def _seal(log: Log, run: Run) -> str:
     return log.note(EntryKind.EVALUATION, body)
 
 
-def summed(measure: CaseMeasure | Latency, scores: Sequence[Score], maker: str) -> MeasureResult:
+def summed(measure: CaseMeasure, scores: Sequence[Score], maker: str) -> MeasureResult:
     """Value, n and interval of one measure from the scores of all cases."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)

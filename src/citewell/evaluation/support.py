@@ -26,8 +26,11 @@ class _Cited(Record, frozen=True, kw_only=True):
 
     passage: Passage | None
     broken: bool
-    spans: tuple[tuple[int, int], ...] = ()
-    quotes: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+    @property
+    def words(self) -> str:
+        return "\n".join(one.quote for one in self.citations)
 
 
 def judge(question: str, observed: ObservedAnswer, verifier: Verifier) -> tuple[ClaimSupport, ...]:
@@ -55,7 +58,11 @@ def _support(question: str, claim: Claim, passages: Sequence[Passage], verifier:
         return [None if one.status is Status.UNCHECKED else one.status is Status.VERIFIED for one in verdicts]
 
     said: list[bool | None] = [None if one.passage is None and not one.broken else False for one in cited]
-    worded = [number for number, one in enumerate(cited) if one.passage and "".join(one.quotes).strip()]
+    worded = [
+        number
+        for number, one in enumerate(cited)
+        if one.passage and any(c.quote.strip() for c in one.citations)
+    ]
     rows = [number for number in worded if _row_says(claim, cited[number])]
     left = [number for number in worded if number not in rows]
     for number, held in zip(left, says(*([_words(cited[number])] for number in left)), strict=True):
@@ -95,18 +102,14 @@ def _grouped(citations: Sequence[Citation], passages: Sequence[Passage]) -> tupl
         passage = None if broken else known.get(cited.chunk_id)
         key = f"broken {number}" if broken else cited.chunk_id
         before = found.get(key, _Cited(passage=passage, broken=broken))
-        found[key] = msgspec.structs.replace(
-            before,
-            spans=(*before.spans, (cited.start, cited.end)),
-            quotes=(*before.quotes, cited.quote),
-        )
+        found[key] = msgspec.structs.replace(before, citations=(*before.citations, cited))
     return tuple(found.values())
 
 
 def _words(cited: _Cited) -> EvidenceText:
     """The cited words alone; of a table row, only the cited cells."""
     assert cited.passage is not None  # noqa: S101 - broken ones are excluded
-    text, rows = "\n".join(cited.quotes), cited.passage.chunk.rows
+    text, rows = cited.words, cited.passage.chunk.rows
     whole = passage_evidence(cited.passage)
     lines = [
         line for row, line in zip(rows, whole.lines, strict=False) if _touches(row.start, row.end, cited)
@@ -121,7 +124,7 @@ def _words(cited: _Cited) -> EvidenceText:
 
 def _cited_cells(line: TableLine, cited: _Cited) -> TableLine:
     def held(text: str) -> bool:
-        return any(text in quote for quote in cited.quotes)
+        return any(text in one.quote for one in cited.citations)
 
     label = line.label if held(line.label) else ""
     cells = tuple(cell for cell in line.cells if held(cell[0]))
@@ -131,12 +134,12 @@ def _cited_cells(line: TableLine, cited: _Cited) -> TableLine:
 def _row_says(claim: Claim, cited: _Cited) -> bool:
     """True if the claim is the label and cells of one row, all cited."""
     rows = cited.passage.chunk.rows if cited.passage is not None else ()
-    quotes = [(start, quote) for (start, _), quote in zip(cited.spans, cited.quotes, strict=True)]
+    quotes = [(one.start, one.quote) for one in cited.citations]
     for row in rows:
-        if all(row.start <= start and end <= row.end for start, end in cited.spans):
+        if all(row.start <= one.start and one.end <= row.end for one in cited.citations):
             return fold(claim.text).text.strip() in {fold(f).text.strip() for f in row_forms(row, quotes)}
     return False
 
 
 def _touches(first: int, last: int, cited: _Cited) -> bool:
-    return any(first < end and start < last for start, end in cited.spans)
+    return any(first < one.end and one.start < last for one in cited.citations)

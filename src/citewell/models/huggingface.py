@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from citewell.core.errors import ModelError
 from citewell.core.records import Entailment, Maker
@@ -64,6 +64,17 @@ DENIALS = frozenset(("not", "no", "non", "un", "in", "counter", "insufficient"))
 UNNAMED = {0: "label_0", 1: "label_1"}
 
 Triple = tuple[float, float, float]
+Loader = Callable[[Path, Path, Any], tuple[Any, dict[int, str]]]
+"""(folder, folder of the tokenizer, tokenizer) -> the model and its labels."""
+
+
+class Kind(NamedTuple):
+    """``read``: labels -> a function of the logits and the places of the claim's tokens; ``form``: the
+    template that joins premise and claim, if the tokenizer does not."""
+
+    load: Loader
+    read: Callable[[dict[int, str]], Callable[[Any, Any], Triple]]
+    form: str = ""
 
 
 class HuggingFaceEntailer:
@@ -81,7 +92,18 @@ class HuggingFaceEntailer:
         # HHEM-2 publishes only its weights, and names the model with the rest.
         base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
         fingerprint = digest(sha256, *dict.fromkeys((folder, base)))
-        self._load(kind, folder, base)
+        if kind not in KINDS:
+            raise ModelError(
+                f"{folder} is a {kind} model", hint=f"use one of: {', '.join(KINDS)}; see docs/models.md"
+            )
+        tokenizer = tokenizer_of(base)
+        self._model, labels = KINDS[kind].load(folder, base, tokenizer)
+        self._reading = KINDS[kind].read(labels)
+        self._pairing = _Pairing(tokenizer, self._model, "claim", KINDS[kind].form)
+        self._said: dict[str, Any] = {}
+        if kind == ANSWERING:
+            start = self._model.config.decoder_start_token_id
+            self._said = {"decoder_input_ids": self._torch.tensor([[start]])}
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -91,32 +113,16 @@ class HuggingFaceEntailer:
 
     def _one(self, premise: str, claim: str) -> Entailment:
         if not premise.strip() or not claim.strip():
-            return _unchecked("nothing to compare")
+            return Entailment.without("nothing to compare")
         try:
             triples = [self._score(part, claim) for part in self._pairing.windows(premise, claim)]
         except ModelError as error:
-            return _unchecked(str(error))
+            return Entailment.without(str(error))
         entails, neutral, contradicts = max(triples)
         worst = max(triples, key=lambda triple: triple[2])
         if entails < 0.5 and worst[2] > contradicts:
             entails, neutral, contradicts = worst
         return Entailment(entailment=entails, neutral=neutral, contradiction=contradicts)
-
-    def _load(self, kind: str, folder: Path, base: Path) -> None:
-        load = LOADERS.get(kind)
-        if load is None:
-            raise ModelError(
-                f"{folder} is a {kind} model",
-                hint=f"use one of: {', '.join(LOADERS)}; see docs/models.md",
-            )
-        tokenizer = tokenizer_of(base)
-        self._model, labels = load(folder, base, tokenizer)
-        self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
-        self._pairing = _Pairing(tokenizer, self._model, "claim", FORMS.get(kind, ""))
-        self._said: dict[str, Any] = {}
-        if kind == ANSWERING:
-            start = self._model.config.decoder_start_token_id
-            self._said = {"decoder_input_ids": self._torch.tensor([[start]])}
 
     def _score(self, premise: str, claim: str) -> Triple:
         encoded = self._pairing.encode(premise, claim)
@@ -202,10 +208,6 @@ def _places(model: Any) -> int:
     return places - max(lost, default=0)
 
 
-def _unchecked(reason: str) -> Entailment:
-    return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
-
-
 def windows(text: str, count: Callable[[str], int], most: int) -> list[str]:
     """Runs of whole sentences of at most ``most`` tokens, each overlapping the previous by one sentence; a
     longer sentence is cut at white space, a longer word anywhere. Every word is in at least one window."""
@@ -244,18 +246,14 @@ def _kind(settings: dict[str, Any]) -> str:
     return f"{name.partition('For')[2]}-{labels}"
 
 
-def _labels(model: Any) -> dict[int, str]:
-    return {int(i): str(label).lower() for i, label in model.config.id2label.items()}
+def _saved(kind: str) -> Loader:
+    """Loads with transformers' class ``kind``; the labels are those of config.json."""
 
+    def load(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+        model = model_of(kind, folder)
+        return model, {int(i): str(label).lower() for i, label in model.config.id2label.items()}
 
-def _sequence(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
-    model = model_of("AutoModelForSequenceClassification", folder)
-    return model, _labels(model)
-
-
-def _tokens(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
-    model = model_of("AutoModelForTokenClassification", folder)
-    return model, _labels(model)
+    return load
 
 
 def _answers(folder: Path, _base: Path, tokenizer: Any) -> tuple[Any, dict[int, str]]:
@@ -296,14 +294,10 @@ def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    supporting = [i for i, label in labels.items() if _supports(label)]
-    if labels == UNNAMED:
-        supporting = [1]
-    if len(supporting) != 1:
-        raise _nameless(labels, "name them supported and unsupported in id2label")
+    supporting = _only(labels, True, "unsupported")
 
     def read(logits: Any, _second: Any) -> Triple:
-        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting[0]])
+        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting])
         return (support, 1.0 - support, 0.0)
 
     return read
@@ -323,14 +317,10 @@ def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    bad = [i for i, label in labels.items() if _supports(label) is False]
-    if labels == UNNAMED:
-        bad = [1]
-    if len(bad) != 1:
-        raise _nameless(labels, "name them supported and hallucinated in id2label")
+    bad = _only(labels, False, "hallucinated")
 
     def read(logits: Any, second: Any) -> Triple:
-        worst = float(logits.softmax(-1)[second, bad[0]].max())
+        worst = float(logits.softmax(-1)[second, bad].max())
         return (1.0 - worst, worst, 0.0)
 
     return read
@@ -346,6 +336,14 @@ def _answered(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
         return (yes / (no + yes), no / (no + yes), 0.0)
 
     return read
+
+
+def _only(labels: dict[int, str], supports: bool, other: str) -> int:
+    """The only label that means support, or the only one that means lack of it; 1 if they have no names."""
+    found = [1] if labels == UNNAMED else [i for i, label in labels.items() if _supports(label) is supports]
+    if len(found) != 1:
+        raise _nameless(labels, f"name them supported and {other} in id2label")
+    return found[0]
 
 
 def _nameless(labels: dict[int, str], hint: str) -> ModelError:
@@ -375,20 +373,12 @@ def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
     return next((index for index, label in labels.items() if _says(label, words)), None)
 
 
-LOADERS: dict[str, Callable[[Path, Path, Any], tuple[Any, dict[int, str]]]] = {
-    "SequenceClassification-3": _sequence,
-    "SequenceClassification-2": _sequence,
-    "SequenceClassification-1": _sequence,
-    "TokenClassification-2": _tokens,
-    ANSWERING: _answers,
-    "HHEM-2": _hhem,
-}
-FORMS = {ANSWERING: ANSWERING_PROMPT, "HHEM-2": HHEM_PROMPT}
-READINGS: dict[str, Callable[[dict[int, str]], Callable[[Any, Any], Triple]]] = {
-    "SequenceClassification-3": _three,
-    "SequenceClassification-2": _two,
-    "SequenceClassification-1": _one_label,
-    "TokenClassification-2": _worst_token,
-    ANSWERING: _answered,
-    "HHEM-2": _two,
+SEQUENCE, TOKENS = _saved("AutoModelForSequenceClassification"), _saved("AutoModelForTokenClassification")
+KINDS: dict[str, Kind] = {
+    "SequenceClassification-3": Kind(SEQUENCE, _three),
+    "SequenceClassification-2": Kind(SEQUENCE, _two),
+    "SequenceClassification-1": Kind(SEQUENCE, _one_label),
+    "TokenClassification-2": Kind(TOKENS, _worst_token),
+    ANSWERING: Kind(_answers, _answered, ANSWERING_PROMPT),
+    "HHEM-2": Kind(_hhem, _two, HHEM_PROMPT),
 }

@@ -27,16 +27,11 @@ from citewell.models.local import LocalModel
 from citewell.models.onnx.entailer import OnnxEntailer, installed_judge
 from citewell.models.onnx.reading import OnnxRanker
 from citewell.models.openai import OllamaModel, OpenAIModel
-from citewell.models.panel import AgreementEntailer, EscalatingEntailer, JointEntailer
+from citewell.models.panel import PANELS
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
 TOGETHER = "small & judge"
-PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
-    " & ": JointEntailer,
-    " + ": AgreementEntailer,
-    " > ": EscalatingEntailer,
-}
 
 
 def entailer_named(line: str) -> Entailer:

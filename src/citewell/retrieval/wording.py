@@ -190,12 +190,7 @@ class Filters(Record, frozen=True, kw_only=True):
 
     def where(self) -> dict[str, Any]:
         """Arguments for :meth:`citewell.documents.index.snapshot.Snapshot.search`."""
-        return {
-            "groups": self.groups,
-            "document_id": self.document_id,
-            "since": self.since,
-            "tag": self.tag,
-        }
+        return msgspec.structs.asdict(self)
 
 
 def refuse_filters(filters: Filters) -> None:

@@ -45,7 +45,7 @@ def test_the_nearest_piece_of_a_long_source_counts() -> None:
     short = LabelledClaim(
         claim="Whales sing at night.", sources=("Nothing of note happened here.",), supported=True
     )
-    near, far = cosine(HashEmbedder()).support([row, short])
+    near, far = map(cosine(HashEmbedder()).support, (row, short))
     assert near is not None
     assert far is not None
     assert near > far

@@ -31,7 +31,7 @@ from citewell.evaluation.probes.poison import (
     target_of,
     verifier_for,
 )
-from citewell.evaluation.probes.poisoning import Poisoning, targets_of
+from citewell.evaluation.probes.poisoning import probe_poisoning, targets_of
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer
@@ -100,7 +100,7 @@ def test_a_case_is_asked_with_the_groups_that_it_names(tmp_path: Path) -> None:
     with KnowledgeBase(Assembly(tmp_path / "home", Config())) as knowledge_base:
         knowledge_base.ingest(tmp_path / "docs", acl=["board"])
         targets, _ = targets_of([case], lambda name: TEXT)
-        report = Poisoning(parts=knowledge_base.parts, kinds=()).probe(targets)
+        report = probe_poisoning(knowledge_base.parts, targets, kinds=())
     (clean,) = [cell for cell in report.cells if cell.defences == "all"]
     assert clean.accuracy.value == 1.0
 
@@ -155,7 +155,7 @@ def test_only_quarantined_passages_are_counted_each_once() -> None:
 
 def test_nothing_to_poison_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no case can be poisoned"):
-        Poisoning(parts=Assembly(tmp_path, Config())).probe([])
+        probe_poisoning(Assembly(tmp_path, Config()), [])
 
 
 @pytest.mark.slow
@@ -166,8 +166,8 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
     with KnowledgeBase(Assembly(home, Config())) as knowledge_base:
         knowledge_base.ingest(tmp_path / "docs")
         before = fingerprint(home), knowledge_base.parts.index.version()
-        probe = Poisoning(parts=knowledge_base.parts, kinds=(Poison.INSTRUCTION,), counts=(1,))
-        report = probe.probe(made())
+        kinds = (Poison.INSTRUCTION,)
+        report = probe_poisoning(knowledge_base.parts, made(), kinds=kinds, counts=(1,))
         assert (fingerprint(home), knowledge_base.parts.index.version()) == before
     cells = {(cell.poison, cell.defences): cell for cell in report.cells}
     assert len(cells) == len(report.cells) == 8

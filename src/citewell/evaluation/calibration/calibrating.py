@@ -26,7 +26,6 @@ from citewell.evaluation.calibration.promises import (
     promise_units,
     scored_claims,
     shown_promise,
-    unit,
 )
 from citewell.evaluation.calibration.weighing import COMPONENTS, RehearsedAnswer, weigh
 from citewell.evaluation.cases import LabelledClaim
@@ -272,8 +271,8 @@ class _Made:
         for one in rest:
             score = one.overall(weighing.weights)
             whole = one.record.response_decision == Decision.ANSWER.value
-            answered.append(unit(score if whole else 0.0, bool(one.right)))
-            shown.append(unit(score, bool(one.right)))
+            answered.append([(score if whole else 0.0, bool(one.right))])
+            shown.append([(score, bool(one.right))])
         wanted = self._wanted(
             "answer",
             f"at most {self._terms.alpha:.0%} of the answers given as ANSWER are wrong",

@@ -35,44 +35,22 @@ START = 4
 """The sequence starts where at least 1 in ``START`` of the units shown at the loosest threshold is shown."""
 
 
-class Unit(Record, frozen=True, kw_only=True):
-    """One answer, as counted for a promise: the score of each item it may show, and whether that is right.
-
-    It is shown at a threshold that any of its scores reaches, and in error if any item then shown is wrong.
-    """
-
-    scores: tuple[float, ...]
-    right: tuple[bool, ...]
-
-    @property
-    def highest(self) -> float:
-        """Highest threshold at which it is shown."""
-        return max(self.scores)
-
-    @property
-    def highest_wrong(self) -> float:
-        """Highest threshold at which it is in error; -1 when nothing in it is wrong."""
-        return max((s for s, right in zip(self.scores, self.right, strict=True) if not right), default=-1.0)
-
-    @property
-    def highest_right(self) -> float:
-        """Highest threshold at which it shows something right; -1 when nothing in it is right."""
-        return max((s for s, right in zip(self.scores, self.right, strict=True) if right), default=-1.0)
+Unit = Sequence[tuple[float, bool]]
+"""One answer, as counted for a promise: (score, whether it is right) of each item it may show. It is shown at
+a threshold that any of its scores reaches, and in error if any item then shown is wrong."""
 
 
-def unit(score: float, right: bool) -> Unit:
-    return Unit(scores=(score,), right=(right,))
+def highest(units: Iterable[Unit], *, right: bool | None = None) -> list[float]:
+    """The highest threshold, sorted, at which each unit is shown, or shows something right or wrong; -1 when
+    it has no such item."""
+    return sorted(max((score for score, one in unit if right in (None, one)), default=-1.0) for unit in units)
 
 
 def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> int:
     """The fewest units, ``errors`` of them wrong, whose upper bound is at most ``alpha``."""
-    low, high = errors, errors + 1
-    while not kept(errors, high, alpha, confidence):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(errors, middle, alpha, confidence) else (middle, high)
-    return high
+    return errors + bisect_left(
+        range(errors, 1 << 40), True, key=lambda n: kept(errors, n, alpha, confidence)
+    )
 
 
 class PromiseSpec(Record, frozen=True, kw_only=True):
@@ -92,8 +70,7 @@ class PromiseSpec(Record, frozen=True, kw_only=True):
 def shown_promise(wanted: PromiseSpec, units: Sequence[Unit]) -> Promise:
     """At most ``alpha`` of what is *shown* is in error. ``coverage``: among units with something right, the
     share that show something right."""
-    shown, wrong = sorted(u.highest for u in units), sorted(u.highest_wrong for u in units)
-    reached = sorted(u.highest_right for u in units)
+    shown, wrong, reached = (highest(units, right=right) for right in (None, False, True))
     least = math.ceil(_from(shown, min(wanted.grid)) / START)
     return _promise(wanted, len(units), lambda t: (_from(shown, t), _from(wrong, t)), reached, least)
 
@@ -187,10 +164,7 @@ def promise_units(scored: Iterable[ScoredClaim], proof: Proof) -> list[Unit]:
     for claim in scored:
         if claim.proof is proof:
             answers.setdefault(claim.answer, []).append(claim)
-    return [
-        Unit(scores=tuple(c.score for c in claims), right=tuple(c.right for c in claims))
-        for claims in answers.values()
-    ]
+    return [[(claim.score, claim.right) for claim in claims] for claims in answers.values()]
 
 
 # --- labelled claims -------------------------------------------------------------------------------

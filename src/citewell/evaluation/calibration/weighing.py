@@ -9,6 +9,7 @@ answers; the result replaces the configured weights only if it ranks the *other*
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,17 +107,10 @@ def _candidates(
     measured = [name for name in COMPONENTS if any(name in one.components for one in answers)]
     kept = {name: weight for name, weight in configured.items() if name not in measured}
     left = 1.0 - sum(kept.values())
-    for parts in _divisions(STEPS, len(measured)):
-        yield kept | {name: round(left * part / STEPS, 6) for name, part in zip(measured, parts, strict=True)}
-
-
-def _divisions(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    if places <= 1:
-        yield (total,) * places
-        return
-    for first in range(total + 1):
-        for rest in _divisions(total - first, places - 1):
-            yield (first, *rest)
+    for parts in product(range(STEPS + 1), repeat=len(measured)):
+        if sum(parts) == STEPS or not measured:
+            shares = zip(measured, parts, strict=True)
+            yield kept | {name: round(left * part / STEPS, 6) for name, part in shares}
 
 
 def _scores(answers: Sequence[RehearsedAnswer], weights: Mapping[str, float]) -> Floats:

@@ -28,13 +28,13 @@ _WINDOW_CHARS, _WINDOW_STEP = 1_200, 1_000
 
 
 class Detector(NamedTuple):
-    """``support``: the detector's own score of each claim's support, None where it cannot judge. Below
+    """``support``: the detector's own score of a claim's support, None where it cannot judge. Below
     ``border``, a claim counts as unsupported."""
 
     name: str
     maker: str
     border: float
-    support: Callable[[Sequence[LabelledClaim]], Sequence[float | None]]
+    support: Callable[[LabelledClaim], float | None]
 
 
 class DetectorResult(Record, frozen=True, kw_only=True):
@@ -62,7 +62,8 @@ def measure(
     results = []
     for detector in detectors:
         alarmed: dict[bool, list[bool | None]] = {True: [], False: []}
-        for row, value in zip(rows, detector.support(rows), strict=True):
+        for row in rows:
+            value = detector.support(row)
             alarmed[row.supported].append(None if value is None else value < detector.border)
         results.append(
             DetectorResult(
@@ -83,7 +84,7 @@ def word_overlap() -> Detector:
         told = row.claim.strip() and any(row.sources)
         return overlap(row.claim, "\n".join(row.sources)) if told else None
 
-    return Detector("word overlap", "exact words", OVERLAP, lambda rows: [support(row) for row in rows])
+    return Detector("word overlap", "exact words", OVERLAP, support)
 
 
 def cosine(embedder: Embedder) -> Detector:
@@ -101,9 +102,7 @@ def cosine(embedder: Embedder) -> Detector:
         vectors = embedder.embed([row.claim, *pieces])
         return float((vectors[1:] @ vectors[0]).max())
 
-    return Detector(
-        "embedding cosine", embedder.maker.name, COSINE, lambda rows: [support(row) for row in rows]
-    )
+    return Detector("embedding cosine", embedder.maker.name, COSINE, support)
 
 
 def verified(entailer: Entailer, settings: Verification = Verification()) -> Detector:
@@ -121,14 +120,13 @@ def verified(entailer: Entailer, settings: Verification = Verification()) -> Det
         known = [value for value in values if value is not None]
         return min(known) if known and len(known) == len(values) else None
 
-    return Detector("verifier", entailer.maker.name, SUPPORT, lambda rows: [support(row) for row in rows])
+    return Detector("verifier", entailer.maker.name, SUPPORT, support)
 
 
 def judge_detector(judge: Entailer) -> Detector:
     """Any model behind the entailer's port, such as a hosted judge, asked about the whole claim at once."""
 
-    def support(rows: Sequence[LabelledClaim]) -> list[float | None]:
-        found = judge.entail([("\n\n".join(row.sources), row.claim) for row in rows])
-        return [one.entailment for one in found]
+    def support(row: LabelledClaim) -> float | None:
+        return judge.entail([("\n\n".join(row.sources), row.claim)])[0].entailment
 
     return Detector("judge", judge.maker.name, SUPPORT, support)

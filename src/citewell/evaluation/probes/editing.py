@@ -98,6 +98,15 @@ def sentences_of(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
+def quoted_sentences(text: str, quote: str, at: int = -1) -> list[str]:
+    """The sentences that ``quote`` overlaps, at ``at`` or else where it first occurs; none if it does not."""
+    if at < 0 or not text.startswith(quote, at):
+        at = text.find(quote)
+    if at < 0 or not quote:
+        return []
+    return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
+
+
 def repeats(one: str, other: str) -> bool:
     """True if two sentences say the same in nearly the same words: equal, one within the other, or sharing
     most words and all digits."""

@@ -55,24 +55,6 @@ ALIKE, ENTAILED = 0.6, 0.5
 that entails it with this probability according to the entailer."""
 
 
-class Alike:
-    """Tests whether one claim restates another. An entailer, used only where words do not decide, accepts
-    paraphrases too."""
-
-    def __init__(self, entailer: Entailer | None = None) -> None:
-        self.entailer = entailer
-
-    def __call__(self, claim: str, other: str) -> bool:
-        if parity(claim) != parity(other) or missing_numbers(claim, other):
-            return False
-        if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
-            return True
-        if self.entailer is None:
-            return False
-        (found,) = self.entailer.entail([(other, claim)])
-        return found.entailment is not None and found.entailment >= ENTAILED
-
-
 class FactOutcome(StrEnum):
     """What happened to a claim when its fact was swapped."""
 
@@ -122,10 +104,11 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness:
-    """``controls``: number of control edits per sample, from one to four."""
+    """``entailer``: accepts paraphrases as restated too, where words do not decide; ``controls``: number of
+    control edits per sample, from one to four."""
 
     subject: Subject
-    alike: Alike = field(default_factory=Alike)
+    entailer: Entailer | None = None
     controls: int = 2
     seed: int = 0
 
@@ -175,10 +158,20 @@ class Faithfulness:
             seed=self.seed,
         )
 
+    def alike(self, claim: str, other: str) -> bool:
+        """True if ``other`` restates ``claim``."""
+        if parity(claim) != parity(other) or missing_numbers(claim, other):
+            return False
+        if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
+            return True
+        if self.entailer is None:
+            return False
+        (found,) = self.entailer.entail([(other, claim)])
+        return found.entailment is not None and found.entailment >= ENTAILED
+
     @property
     def _maker(self) -> str:
-        entailer = self.alike.entailer
-        return f"exact words{f' + {entailer.maker.name}' if entailer else ''}"
+        return f"exact words{f' + {self.entailer.maker.name}' if self.entailer else ''}"
 
 
 # --- one answer -----------------------------------------------------------------------------------

@@ -19,12 +19,17 @@ from citewell.answering.journal import Ask
 from citewell.core.config import Documents, Verification
 from citewell.core.ports import Entailer
 from citewell.core.records import AuditRecord, Document, Found, Passage, Proof, Record, Status, Verdict
-from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.detect import PLAIN
 from citewell.documents.evidence.catalogue import MemoryEvidence
 from citewell.documents.reading import read_as
-from citewell.evaluation.probes.editing import INVENTED, fact_pattern, swap_for
+from citewell.evaluation.probes.editing import (
+    INVENTED,
+    fact_pattern,
+    quoted_sentences,
+    sentences_of,
+    swap_for,
+)
 from citewell.retrieval import Filters, Retrieved
 from citewell.retrieval.gate import GateResult
 from citewell.verification.checking import Checker
@@ -69,7 +74,7 @@ def target_of(
     name: str, question: str, expected: str, text: str, quote: str, groups: tuple[str, ...] = ()
 ) -> Target | None:
     """The target, or None if no sentence around the quote contains a fact of the answer to replace."""
-    sentence = _around(text, quote)
+    sentence = " ".join(quoted_sentences(text, quote))
     swap = swap_for(expected, sentence, question=question, context=[text]) if expected else None
     if swap is None or swap.kind == "negation":
         old = fact_pattern(expected.strip(" .")) if expected.strip(" .") else None
@@ -133,17 +138,10 @@ def _text(kind: Poison, target: Target, number: int) -> str:
 
 def _beside(text: str, question: str, right: str) -> tuple[str, ...]:
     """The sentences without the answer that share least with the question."""
-    whole = [text[a:b] for a, b in sentence_spans(text)]
-    free = [s for s in whole if len(s.split()) >= _FEWEST_WORDS and not fact_pattern(right).search(s)]
+    free = [
+        s for s in sentences_of(text) if len(s.split()) >= _FEWEST_WORDS and not fact_pattern(right).search(s)
+    ]
     return tuple(sorted(dict.fromkeys(free), key=lambda s: (overlap(question, s), s))[:_MOST_BESIDE])
-
-
-def _around(text: str, quote: str) -> str:
-    at = text.find(quote)
-    if at < 0 or not quote:
-        return ""
-    touched = [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
-    return " ".join(touched)
 
 
 class Defences(Record, frozen=True, kw_only=True):
@@ -177,7 +175,8 @@ class RehearsedPass(NamedTuple):
 def rehearse_with(
     parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
 ) -> RehearsedPass:
-    """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them."""
+    """Rehearses the answer over the passages ``found``, with those of ``added`` ahead of them, and without
+    pinning the index version, as no record will name it."""
     memory = MemoryEvidence()
     for document in added:
         memory.put(document)
@@ -192,14 +191,6 @@ def rehearse_with(
         msgspec.structs.replace(passage, relevant=(passage.relevance or 0.0) >= border)
         for passage in passages
     )
-    given = _Given(msgspec.structs.replace(found, passages=marked))
-    return _rehearsed(parts, target, defences, given, _Both(memory, parts.evidence))
-
-
-def _rehearsed(
-    parts: Assembly, target: Target, defences: Defences, retriever: Any, evidence: Any
-) -> RehearsedPass:
-    """Rehearses without pinning the index version, as no record will name it."""
     quarantined: set[str] = set()
 
     def filtered(question: str, passages: Sequence[Passage], pool: Sequence[Passage]) -> Sequence[Passage]:
@@ -208,9 +199,13 @@ def _rehearsed(
         return kept
 
     settings = parts.config.verification
-    changes: dict[str, Any] = {"pin": lambda version: None, "retriever": retriever}
-    changes["checker"] = Checker(verifier_for(parts.entailer, settings, defences), evidence, settings)
-    changes["quarantine"] = filtered if defences.filter else lambda question, passages, pool: passages
+    verifier, evidence = verifier_for(parts.entailer, settings, defences), _Both(memory, parts.evidence)
+    changes: dict[str, Any] = {
+        "pin": lambda version: None,
+        "retriever": _Given(msgspec.structs.replace(found, passages=marked)),
+        "checker": Checker(verifier, evidence, settings),
+        "quarantine": filtered if defences.filter else lambda question, passages, pool: passages,
+    }
     if not defences.gate:
         changes["gate"] = lambda *_: GateResult(passed=True, reason="no gate, for a probe")
     answering = dataclasses.replace(parts.answering, **changes)

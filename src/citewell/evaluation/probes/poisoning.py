@@ -9,8 +9,7 @@ about how poison is written: :mod:`citewell.evaluation.probes.poison` does.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -93,46 +92,37 @@ def targets_of(cases: Sequence[Case], text_of: Callable[[str], str]) -> tuple[li
     return found, left_out
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Poisoning:
-    """``parts`` of the home to probe; ``kinds`` and ``counts`` of the poison."""
-
-    parts: Assembly
-    kinds: Sequence[Poison] = tuple(Poison)
-    counts: Sequence[int] = RATES
-    told: Callable[[str], None] = lambda _: None
-
-    def probe(self, targets: Sequence[Target], left_out: Sequence[str] = ()) -> PoisoningReport:
-        """Probes every target. Raises UsageError without targets."""
-        if not targets:
-            raise UsageError(
-                "no case can be poisoned", hint="cases need an expected answer that occurs in their span"
-            )
-        parts = self.parts
-        clean = {
-            target.id: parts.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
-            for target in targets
-        }
-        cells: list[PoisoningRow] = []
-        for poison, count, sets in self._plan():
-            added = {one.id: poisoned(poison, one, count) if poison else [] for one in targets}
-            for defences in sets:
-                kind = poison.value if poison else "clean"
-                self.told(f"{kind} {count}, defences: {defences.name}")
-                passes = [
-                    rehearse_with(parts, one, clean[one.id], added[one.id], defences) for one in targets
-                ]
-                cells.append(_cell(poison, count, defences, targets, passes))
-        makers = tuple(maker.name for maker in parts.answering.makers)
-        return PoisoningReport(
-            cells=tuple(cells), cases=len(targets), left_out=tuple(left_out), makers=makers
+def probe_poisoning(
+    parts: Assembly,
+    targets: Sequence[Target],
+    left_out: Sequence[str] = (),
+    *,
+    kinds: Sequence[Poison] = tuple(Poison),
+    counts: Sequence[int] = RATES,
+    told: Callable[[str], None] = lambda _: None,
+) -> PoisoningReport:
+    """Probes every target in the home of ``parts``, with every kind and count of poison. ``told`` receives
+    what is done next. Raises UsageError without targets."""
+    if not targets:
+        raise UsageError(
+            "no case can be poisoned", hint="cases need an expected answer that occurs in their span"
         )
-
-    def _plan(self) -> Iterator[tuple[Poison | None, int, tuple[Defences, ...]]]:
-        yield None, 0, (ALL, NO_DEFENCE)
-        for kind in self.kinds:
-            for count in sorted(self.counts):
-                yield kind, count, (ALL, NO_DEFENCE, *(ABLATED if count == max(self.counts) else ()))
+    clean = {
+        target.id: parts.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
+        for target in targets
+    }
+    plan: list[tuple[Poison | None, int]] = [(None, 0)]
+    plan += [(kind, count) for kind in kinds for count in sorted(counts)]
+    cells: list[PoisoningRow] = []
+    for poison, count in plan:
+        added = {one.id: poisoned(poison, one, count) if poison else [] for one in targets}
+        most = poison and count == max(counts)
+        for defences in (ALL, NO_DEFENCE, *(ABLATED if most else ())):
+            told(f"{poison.value if poison else 'clean'} {count}, defences: {defences.name}")
+            passes = [rehearse_with(parts, one, clean[one.id], added[one.id], defences) for one in targets]
+            cells.append(_cell(poison, count, defences, targets, passes))
+    makers = tuple(maker.name for maker in parts.answering.makers)
+    return PoisoningReport(cells=tuple(cells), cases=len(targets), left_out=tuple(left_out), makers=makers)
 
 
 def _cell(

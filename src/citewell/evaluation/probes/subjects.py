@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from citewell.answering.verifying import Source, caller_passages
 from citewell.core.errors import GeneratorError, UsageError
-from citewell.core.identity import chunk_id, hash_text
+from citewell.core.identity import hash_text
 from citewell.core.ports import GenerationRequest, Generator
 from citewell.core.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
-from citewell.core.sentences import sentence_spans
 from citewell.evaluation.cases import json_lines
-from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
+from citewell.evaluation.probes.editing import Edit, edited, edited_chunk, quoted_sentences, sentences_of
 from citewell.questions.aspects import split_aspects
 from citewell.retrieval.quarantine import quarantine_poisoned
 from citewell.verification.claims import parse_answer, resolve_label
@@ -68,7 +70,17 @@ class Generated:
         return self.generator.maker
 
     def write(self, sample: ProbeSample, edit: Edit) -> tuple[WrittenClaim, ...]:
-        return drafted(self.generator, sample.question, edited(sample.passages, edit))
+        usable = tuple(p for p in edited(sample.passages, edit) if p.relevant and not p.set_aside)
+        if not usable:
+            return ()
+        aspects = tuple(split_aspects(sample.question))
+        asked = GenerationRequest(question=sample.question, aspects=aspects, passages=usable)
+        texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
+        return tuple(
+            WrittenClaim(text=claim.text, cites=_quoted(claim, texts))
+            for claim in self.generator.generate(asked).claims
+            if claim.kind is not Kind.INFERENCE
+        )
 
 
 @dataclass(frozen=True)
@@ -115,21 +127,6 @@ GeneratorError."""
 # --- claims and samples ---------------------------------------------------------------------------
 
 
-def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[WrittenClaim, ...]:
-    """The generator's claims over ``passages``; none without usable passages."""
-    usable = tuple(p for p in passages if p.relevant and not p.set_aside)
-    if not usable:
-        return ()
-    aspects = tuple(split_aspects(question))
-    draft = generator.generate(GenerationRequest(question=question, aspects=aspects, passages=usable))
-    texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
-    return tuple(
-        WrittenClaim(text=claim.text, cites=_quoted(claim, texts))
-        for claim in draft.claims
-        if claim.kind is not Kind.INFERENCE
-    )
-
-
 def cited(answer: str, sources: Mapping[str, str]) -> tuple[WrittenClaim, ...]:
     """The claims of an answer text; each label is bound to the source sentence that shares most words with
     the claim."""
@@ -149,7 +146,7 @@ def cited(answer: str, sources: Mapping[str, str]) -> tuple[WrittenClaim, ...]:
 
 
 def _nearest(claim: str, text: str) -> list[str]:
-    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    sentences = sentences_of(text)
     best = max(sentences, key=lambda sentence: overlap(claim, sentence), default="")
     return [best] if best and overlap(claim, best) >= _BOUND else sentences
 
@@ -157,40 +154,18 @@ def _nearest(claim: str, text: str) -> list[str]:
 def _quoted(claim: DraftClaim, chunks: Mapping[str, Chunk]) -> tuple[Cite, ...]:
     made: dict[tuple[str, str], Cite] = {}
     for quote in claim.quotes:
-        chunk = chunks.get(quote.source)
-        if chunk is None:
-            continue
-        for sentence in _around(chunk, quote.text, quote.start) or _nearest(claim.text, chunk.content):
-            made.setdefault((quote.source, sentence), Cite(source=chunk.document_id, sentence=sentence))
+        if chunk := chunks.get(quote.source):
+            text, at = chunk.content, -1 if quote.start is None else quote.start - chunk.start_offset
+            for sentence in quoted_sentences(text, quote.text, at) or _nearest(claim.text, text):
+                made.setdefault((quote.source, sentence), Cite(source=chunk.document_id, sentence=sentence))
     return tuple(made.values())
 
 
-def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
-    """The sentences that a quote overlaps; none if the quote is not found."""
-    text = chunk.content
-    at = -1 if start is None else start - chunk.start_offset
-    if not quote or not text.startswith(quote, max(0, at)) or at < 0:
-        at = text.find(quote) if quote else -1
-    if at < 0:
-        return []
-    return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
-
-
-def sample_of(name: str, question: str, sources: Mapping[str, str]) -> ProbeSample:
-    """A sample from caller-supplied texts."""
-    passages = []
-    for source, text in sources.items():
-        version = hash_text(text)
-        chunk = Chunk(
-            chunk_id=chunk_id(version, 0, len(text), text),
-            document_id=source,
-            document_version=version,
-            start_offset=0,
-            end_offset=len(text),
-            content=text,
-        )
-        passages.append(Passage(chunk=chunk, relevance=1.0, relevant=True))
-    return ProbeSample(id=name, question=question, passages=tuple(passages))
+def sample_of(name: str, question: str, sources: Sequence[Source] | Mapping[str, str]) -> ProbeSample:
+    """A sample from caller-supplied texts. Raises UsageError, as :func:`citewell.answering.verifying.verify`
+    does."""
+    passages = tuple(msgspec.structs.replace(one, relevance=1.0) for one in caller_passages(sources))
+    return ProbeSample(id=name, question=question, passages=passages)
 
 
 def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[ProbeSample]:
@@ -212,25 +187,13 @@ def _case(
         raise UsageError(f"{where} has no question", hint='as in {"id": "1", "question": "..."}')
     name, question = str(given.get("id", number)), given["question"]
     if "sources" in given:
-        return sample_of(name, question, _sources(given["sources"], where))
+        try:
+            return sample_of(name, question, given["sources"])
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from error
     if knowledge_base is None:
         raise UsageError(f"{where} has no sources", hint="give a home with --home, or sources in the line")
     groups = tuple(str(group) for group in given.get("groups") or ())
     found = quarantine_poisoned(question, knowledge_base.search(question, groups=groups))
     usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
     return ProbeSample(id=name, question=question, passages=usable)
-
-
-def _sources(given: Any, where: str) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for number, source in enumerate(given if isinstance(given, list) else [], 1):
-        match source:
-            case str():
-                made[str(number)] = source
-            case {"id": str(name), "text": str(text)}:
-                made[name] = text
-            case _:
-                raise UsageError(f"{where}: source {number} is not text", hint='a string or {"id", "text"}')
-    if not made:
-        raise UsageError(f"{where}: sources is not a list of texts", hint='a string or {"id", "text"} each')
-    return made

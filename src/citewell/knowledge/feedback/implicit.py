@@ -23,6 +23,7 @@ from citewell.core.ports import Embedder
 from citewell.core.records import Record, Trace
 from citewell.knowledge.feedback.intake import Intake
 from citewell.knowledge.feedback.signals import CITEWELL, Feedback, Signal
+from citewell.questions.parsing import STOP
 from citewell.verification.words import stem
 
 _TURNS = 5
@@ -63,23 +64,14 @@ _OPPOSED = re.compile(
 )
 """Together with a value found in neither question nor answer, a contradiction."""
 
-_KINDS = {"who": "who", "whom": "who", "whose": "who", "when": "when", "where": "where", "why": "why"} | {
-    "much": "amount",
-    "many": "amount",
+_KINDS = {
+    **{word: word for word in ("when", "where", "why")},
+    **dict.fromkeys(("who", "whom", "whose"), "who"),
+    **dict.fromkeys(("much", "many"), "amount"),
 }
 """Question words that ask for one kind of thing."""
 _COMPUTED = frozenset(("percentage", "average", "mean", "difference", "ratio", "total", "change"))
 """Words that change the figure asked for when added or removed."""
-
-_DULL = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of in on at to for and or by with from as is are was were be been am it its this that these"
-        " those i we you my our me us do does did can could should would may will there if have has had so"
-        " than then into per about get please tell"
-        " what which who whom whose when where why how much many",
-    )
-)
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
@@ -164,10 +156,10 @@ def rephrasing(
 ) -> Detected | None:
     """Detects that the next turn asks the same question again or in other words. ``cosine`` is called only
     where words do not decide."""
-    first, second = words(question), words(following)
+    first, second = _words(question), _words(following)
     if first == second:
         return Detected(signal=Signal.REPHRASED_QUERY, rule="repeated") if first else None
-    before, after = content(first).keys(), content(second).keys()
+    before, after = _content(first), _content(second)
     if not before or not after or _asks_for_another(first, second):
         return None
     if len(before & after) / len(before | after) < settings.rephrase_overlap:
@@ -180,40 +172,35 @@ def rephrasing(
 
 def _asks_for_another(first: list[str], second: list[str]) -> bool:
     """True for the same wording with one thing replaced (year, name, side), or another kind of question."""
-    kinds = [{_KINDS[word] for word in said if word in _KINDS} for said in (first, second)]
-    if kinds[0] and kinds[1] and kinds[0] != kinds[1]:
+    kinds, other_kinds = ({_KINDS[word] for word in said if word in _KINDS} for said in (first, second))
+    if kinds and other_kinds and kinds != other_kinds:
         return True
     if (set(first) ^ set(second)) & _COMPUTED:
         return True
-    numbers = [{word for word in said if word[0].isdigit()} for said in (first, second)]
-    if numbers[0] and numbers[0] != numbers[1]:
+    numbers, other_numbers = ({word for word in said if word[0].isdigit()} for said in (first, second))
+    if numbers and numbers != other_numbers:
         return True
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
     if len(changes) != 1 or changes[0][0] != "replace":
         return False
     _, start, end, other_start, other_end = changes[0]
-    gone, come = content(first[start:end]), content(second[other_start:other_end])
+    gone, come = _content(first[start:end]), _content(second[other_start:other_end])
     # ``dose`` for ``dosage``, or ``what`` for ``which``, does not count as a replacement.
     return bool(gone and come) and {word[:3] for word in gone} != {word[:3] for word in come}
 
 
 def _values(text: str) -> set[str]:
     return {
-        word.rstrip("0").rstrip(".") if "." in word else word for word in words(text) if word[0].isdigit()
+        word.rstrip("0").rstrip(".") if "." in word else word for word in _words(text) if word[0].isdigit()
     }
 
 
-def words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """Words in order, lower case, without possessives; numbers without commas."""
     lowered = text.casefold().replace("\u2019", "'").replace("'s", "")
     return [word.replace(",", "") for word in _WORD.findall(lowered)]
 
 
-def content(of: Iterable[str]) -> dict[str, str]:
-    """Stem -> first word with that stem, in order; without question words and stop words."""
-    found: dict[str, str] = {}
-    for word in of:
-        if word not in _DULL:
-            found.setdefault(stem(word), word)
-    return found
+def _content(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(stem(word) for word in words if word not in STOP)

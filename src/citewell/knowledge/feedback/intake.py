@@ -6,7 +6,6 @@ is kept once. Retrieval, gate and writer never read it: signals only change what
 
 from __future__ import annotations
 
-import difflib
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +16,9 @@ from citewell.audit import EntryKind, Log
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.core.clock import stamp
-from citewell.core.errors import UsageError
+from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.identity import plain
 from citewell.core.ports import Clock, TraceStore
-from citewell.core.records import AuditRecord
 from citewell.knowledge.feedback.signals import (
     FAILING,
     THUMBS,
@@ -66,10 +64,14 @@ class Intake:
     ) -> Feedback:
         """Seals a signal. Raises UsageError for an unknown request, signal or claim, invalid ``meta``, or too
         many signals; LogError when it could not be sealed."""
-        known = _signal_named(signal)
+        if signal not in set(Signal):
+            raise UsageError(f"unknown signal {signal!r}", hint=did_you_mean(signal, Signal))
+        known = Signal(signal)
         said = dict(meta or {})
         _refuse_meta(said)
-        record = self._record(request_id)
+        record = self.log.record(request_id)
+        if why := UNREADABLE.get(record.user_query):
+            raise UsageError(f"{request_id} cannot take feedback", hint=why)
         if claim is not None and not 1 <= claim <= len(record.claims):
             told = f"the answer has claims 1 to {len(record.claims)}" if record.claims else "it has no claims"
             raise UsageError(f"there is no claim {claim} in {request_id}", hint=told)
@@ -106,22 +108,6 @@ class Intake:
         for tell in self.subscribers:
             tell(feedback)
         return feedback
-
-    def _record(self, request_id: str) -> AuditRecord:
-        record = self.log.record(request_id)
-        if why := UNREADABLE.get(record.user_query):
-            raise UsageError(f"{request_id} cannot take feedback", hint=why)
-        return record
-
-
-def _signal_named(name: str) -> Signal:
-    """The signal of that name. Raises UsageError suggesting the nearest known one."""
-    known = [signal.value for signal in Signal]
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
-        raise UsageError(f"unknown signal {name!r}", hint=hint)
-    return Signal(name)
 
 
 def _refuse_meta(meta: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from citewell.evaluation.intervals import Point, Statistic, mean
 from citewell.evaluation.judging import JudgedCase
@@ -30,14 +31,14 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class CaseMeasure:
-    """``of`` scores one case, ``over`` aggregates all points (by default their mean).
+    """``of`` scores one :class:`JudgedCase`, ``over`` aggregates all points (by default their mean).
 
     ``counts``: what ``n`` counts; ``better``: 1 if higher is better, -1 if lower, 0 for neither;
     ``bounded``: it is a mean of values in [0, 1].
     """
 
     name: str
-    of: Callable[[JudgedCase], Score]
+    of: Callable[[Any], Score]
     over: Statistic = mean
     counts: str = "cases"
     judge: Judge = Judge.CODE
@@ -95,40 +96,23 @@ def percentile(share: float) -> Statistic:
     return value
 
 
-@dataclass(frozen=True, repr=False)
-class Latency:
-    """Milliseconds that ``rank`` in 100 answers took at most in one stage, over the cases in which it ran.
+def latency(rank: int, stage: str = TOTAL) -> CaseMeasure:
+    """Milliseconds that ``rank`` in 100 answers took at most in one stage, over the cases in which it ran;
+    ``total`` is wall time. It scores a :class:`CaseTiming`, as identical runs may differ in it."""
 
-    ``total`` is wall time. Identical runs may differ in it, so it is not a :class:`CaseMeasure`.
-    """
-
-    rank: int
-    stage: str = TOTAL
-    counts = "cases"
-    bounded = False
-    better = -1
-
-    @property
-    def name(self) -> str:
-        return f"latency_ms_p{self.rank}@{self.stage.replace(' ', '_')}"
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def of(self, timing: CaseTiming) -> Score:
-        if self.stage == TOTAL:
+    def score(timing: CaseTiming) -> Score:
+        if stage == TOTAL:
             return NOT_ASKED if timing.total_ms is None else single_score(timing.total_ms)
-        took = [stage.latency_ms for stage in timing.stages if stage.name == self.stage]
+        took = [one.latency_ms for one in timing.stages if one.name == stage]
         return single_score(sum(took)) if took else NOT_ASKED
 
-    @property
-    def over(self) -> Statistic:
-        return percentile(self.rank / 100)
+    name = f"latency_ms_p{rank}@{stage.replace(' ', '_')}"
+    return CaseMeasure(name=name, of=score, over=percentile(rank / 100), better=-1)
 
 
-def latencies(stages: Iterable[str]) -> list[Latency]:
+def latencies(stages: Iterable[str]) -> list[CaseMeasure]:
     """The total first, then each stage."""
-    return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
+    return [latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
 
 
 EFFORT: tuple[CaseMeasure, ...] = (

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,10 @@ from citewell.core.access import EVALUATION, Role
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Change, SeriesRecord, change_points
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging import hits
 from citewell.evaluation.pipelines import located_in
+from citewell.evaluation.series import MEASURES, MEDIANS, SHARES, Body, Change, change_points
 from citewell.knowledge.home import KnowledgeBase
 
 CANARY = "canary retrieval"
@@ -116,7 +116,7 @@ def _drift(
     return Drift(
         by=by,
         since=start,
-        records=sum(one.timestamp >= start for one in log.told),
+        records=sum(one["timestamp"] >= start for one in log.told),
         points=tuple(
             DriftPoint(period=when, measure=measure, n=len(values), **_summed(measure, values)._asdict())
             for measure, periods in series.items()
@@ -131,23 +131,23 @@ def _drift(
 
 
 class _Log(NamedTuple):
-    """Records, and the canary runs on the newest case file as (timestamp, entry body): results on other
-    questions are not comparable."""
+    """Bodies of records, and of the canary runs on the newest case file: results on other questions are not
+    comparable."""
 
-    told: list[SeriesRecord]
-    canary: list[tuple[str, dict[str, Any]]]
+    told: list[Body]
+    canary: list[Body]
 
     def values(self, since: str, period: Callable[[str], str]) -> dict[tuple[str, str], list[float]]:
         """Individual values by (measure, period)."""
         found: dict[tuple[str, str], list[float]] = defaultdict(list)
         for one in self.told:
-            for measure, look in MEASURES.items() if one.timestamp >= since else ():
+            for measure, look in MEASURES.items() if one["timestamp"] >= since else ():
                 if (value := look(one)) is not None:
-                    found[measure, period(one.timestamp)].append(float(value))
-        for timestamp, body in self.canary:
-            if timestamp >= since:
-                found[CANARY_HIT, period(timestamp)] += body["hit"]
-                found[CANARY_PRECISION, period(timestamp)] += body["precision"]
+                    found[measure, period(one["timestamp"])].append(float(value))
+        for run in self.canary:
+            if run["timestamp"] >= since:
+                found[CANARY_HIT, period(run["timestamp"])] += run["hit"]
+                found[CANARY_PRECISION, period(run["timestamp"])] += run["precision"]
         return found
 
 
@@ -158,16 +158,14 @@ def _read(kb: KnowledgeBase, starts: Sequence[str], *, reader: str | None) -> _L
     for request, signal in kb.audit.signals(since):
         signals[request].append(signal)
     evaluator = kb.audit.pseudonym(EVALUATION)
-    told = []
-    for entry, body in kb.audit.bodies(AuditQuery(since=since), reader=reader):
-        if body.get("user") == EVALUATION or (entry is not None and evaluator and entry.subject == evaluator):
-            continue
-        said = tuple(signals.get(body["request_id"], ()))
-        told.append(
-            SeriesRecord(timestamp=body["timestamp"], body=body, signals=said, error=bool(body.get("error")))
-        )
-    runs = [(entry.timestamp, body) for entry, body in kb.audit.evaluations(CANARY)]
-    return _Log(told[::-1], [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]])
+    told: list[Body] = [
+        {**body, "signals": signals.get(body["request_id"], ())}
+        for entry, body in kb.audit.bodies(AuditQuery(since=since), reader=reader)
+        if body.get("user") != EVALUATION
+        and not (entry is not None and evaluator and entry.subject == evaluator)
+    ]
+    runs = [{**body, "timestamp": entry.timestamp} for entry, body in kb.audit.evaluations(CANARY)]
+    return _Log(told[::-1], [run for run in runs if run["cases"] == runs[-1]["cases"]])
 
 
 class _Sum(NamedTuple):

@@ -100,28 +100,17 @@ def _p_value(before: Sequence[Floats], after: Sequence[Floats]) -> float:
 
 
 Body = Mapping[str, Any]
-
-
-class SeriesRecord(Record, frozen=True, kw_only=True):
-    """One record: its time, its body, and the signals from users."""
-
-    timestamp: str
-    body: dict[str, Any]
-    signals: tuple[str, ...] = ()
-    error: bool = False
-
-
-Look = Callable[[SeriesRecord], float | None]
-"""Record -> its value, or None."""
+Look = Callable[[Body], float | None]
+"""The body of a record, with the ``signals`` from users -> its value, or None."""
 
 
 def _of_answers(holds: Callable[[Body], bool]) -> Look:
-    return lambda told: None if told.error else float(holds(told.body))
+    return lambda body: None if body.get("error") else float(holds(body))
 
 
 def _of_claims(holds: Callable[[Sequence[Body]], bool]) -> Look:
     """For answers with claims."""
-    return lambda told: float(holds(told.body["claims"])) if told.body["claims"] and not told.error else None
+    return lambda body: float(holds(body["claims"])) if body["claims"] and not body.get("error") else None
 
 
 def _any(status: Status) -> Callable[[Sequence[Body]], bool]:
@@ -138,8 +127,8 @@ def _broken(claims: Sequence[Body]) -> bool:
 
 
 def _part(name: str) -> Look:
-    def look(told: SeriesRecord) -> float | None:
-        report = told.body.get("confidence_report") or {}
+    def look(body: Body) -> float | None:
+        report = body.get("confidence_report") or {}
         value = report.get(name)
         return value["value"] if isinstance(value, dict) else value
 
@@ -154,9 +143,9 @@ SHARES: Mapping[str, Look] = {
     "contradictions": _of_claims(_any(Status.CONTRADICTED)),
     "broken_citations": _of_claims(_broken),
     "unchecked": _of_claims(_any(Status.UNCHECKED)),
-    "errors": lambda told: float(told.error),
-    "negative_signals": lambda told: None if told.error else float(not NEGATIVE.isdisjoint(told.signals)),
-    "thumbs_up": lambda told: None if told.error else float("thumbs_up" in told.signals),
+    "errors": lambda body: float(bool(body.get("error"))),
+    "negative_signals": _of_answers(lambda body: not NEGATIVE.isdisjoint(body["signals"])),
+    "thumbs_up": _of_answers(lambda body: "thumbs_up" in body["signals"]),
 }
 """Shares of records; each counts once, however many claims it has."""
 MEANS: Mapping[str, Look] = {
@@ -165,5 +154,5 @@ MEANS: Mapping[str, Look] = {
     "entailment": _part("entailment_score"),
     "hallucination_gap": _part("hallucination_gap"),
 }
-MEDIANS: Mapping[str, Look] = {"latency_ms": lambda told: told.body.get("latency_ms", {}).get("total")}
+MEDIANS: Mapping[str, Look] = {"latency_ms": lambda body: body.get("latency_ms", {}).get("total")}
 MEASURES: Mapping[str, Look] = {**SHARES, **MEANS, **MEDIANS}
