@@ -89,13 +89,14 @@ class ExtractiveGenerator:
                     told(("", answering))
             cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
             missing += [] if found else [aspect]
-        results = [
-            piece
+        worked = [
+            (one, piece)
             for one in calculator().results(request.question, cells, passages)
             if _bare((piece := _result_piece(one))[1].text) not in banned
         ]
+        results = [piece for _, piece in worked]
         by_cells = sum(len(claim.quotes) > 1 for _, claim in (*pieces.values(), *results))
-        settled = bool(results) and calculator().is_answer(request.question, len(results))
+        settled = bool(results) and calculator().is_answer(request.question, [one for one, _ in worked])
         if by_cells > 1 and read_question(request.question).left_open and not settled:
             # The values to compare or divide are quoted; the result itself is stated nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())

@@ -34,7 +34,6 @@ from citewell.questions.calculation.arithmetic import (
     worked,
 )
 from citewell.questions.calculation.comparing import compared, recompared
-from citewell.questions.calculation.degrees import asked
 from citewell.questions.calculation.formulae import (
     Working,
     all_workings,
@@ -58,15 +57,13 @@ from citewell.questions.calculation.items import (
 from citewell.questions.calculation.items import (
     printed as printed_names,
 )
-from citewell.questions.calculator import CalculationResult, Calculator, Named
+from citewell.questions.calculator import CalculationResult, Calculator, Cited, Named
 from citewell.questions.naming import of_the_named, own_periods
 from citewell.questions.parsing import ParsedQuestion, QuestionKind, read_question
 from citewell.questions.periods import Period, periods_in
 from citewell.questions.rows import CellAnswer, column_fit, text_of
 from citewell.questions.scales import context_scales
 
-Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
-"""Passages with the spans of their documents that a claim cites."""
 LEAST_OPERANDS = 2
 MOST_CONSTANT = 366
 LEAST_FIT = 0.6  # the column has the period explicitly or by its table, not just by convention
@@ -261,7 +258,7 @@ class StatementCalculator(Calculator):
 
     def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
         comparison = compared(question, passages)
-        return comparison.result.cells if comparison else ()
+        return comparison.cells if comparison else ()
 
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
         if comparison := compared(wanted.question, passages):
@@ -272,8 +269,8 @@ class StatementCalculator(Calculator):
             return cells
         return compared_cells(wanted, passages) if wanted.ask is QuestionKind.WHICH else []
 
-    def is_answer(self, question: str, results: int) -> bool:
-        return is_answer(question, results) or (results == 1 and asked(question) is not None)
+    def is_answer(self, question: str, results: Sequence[CalculationResult]) -> bool:
+        return any(not one.result for one in results) or is_answer(question, len(results))
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
@@ -281,7 +278,7 @@ class StatementCalculator(Calculator):
         quoted = {answer.key for answer in found}
         comparison = compared(question, passages)
         if comparison and quoted.issuperset(answer.key for answer in comparison.shown):
-            return (comparison.result,)
+            return (comparison,)
         named = of_the_named(read_question(question), passages)
         made: dict[str, CalculationResult] = {}
         for working in all_workings(question):
