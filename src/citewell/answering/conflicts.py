@@ -19,7 +19,7 @@ from itertools import combinations, takewhile
 
 import msgspec
 
-from citewell.core.records import Citation, Conflict, Passage, Record
+from citewell.core.records import Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
@@ -27,6 +27,7 @@ from citewell.questions.naming import names_held, usable
 from citewell.questions.parsing import STOP, QuestionKind, label_words, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
 from citewell.questions.quantity import UNITS, Quantity, agree
+from citewell.questions.quotable import cite
 from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
@@ -352,23 +353,6 @@ def _conflict(about: str, sides: Sequence[_Side], rank: Callable[[str], int]) ->
     return Conflict(
         ranks=ranks if len({*ranks}) > 1 else (),
         about=about,
-        sides=tuple(_citation(side) for side in dated),
+        sides=tuple(cite(side.passage.chunk, side.start, side.end, "post-hoc") for side in dated),
         dates=tuple(side.passage.chunk.published_at for side in dated),
-    )
-
-
-def _citation(side: _Side) -> Citation:
-    chunk = side.passage.chunk
-    return Citation(
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        start=side.start,
-        end=side.end,
-        quote=text_of(side.passage, side.start, side.end),
-        answer_start=-1,
-        answer_end=-1,
-        mode="post-hoc",
-        section_path=chunk.section_path,
-        page=chunk.page,
     )

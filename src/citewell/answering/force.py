@@ -29,9 +29,10 @@ from citewell.core.records import (
     Standing,
     Supersession,
 )
-from citewell.questions.evidence import Answer, SentenceAnswer
+from citewell.questions.evidence import Answer, answer_place
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
+from citewell.questions.quotable import cite
 
 if TYPE_CHECKING:
     from citewell.retrieval import Filters, Retrieved
@@ -361,21 +362,8 @@ def _states(chunk: Chunk, all_: Sequence[Supersession]) -> bool:
 
 
 def _cited(answer: Answer) -> Citation:
-    at = answer if isinstance(answer, SentenceAnswer) else answer.row
-    chunk = answer.passage.chunk
-    return Citation(
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        start=at.start,
-        end=at.end,
-        quote=chunk.content[at.start - chunk.start_offset : at.end - chunk.start_offset],
-        answer_start=-1,
-        answer_end=-1,
-        mode="superseded",
-        section_path=chunk.section_path,
-        page=chunk.page,
-    )
+    start, end, _ = answer_place(answer)
+    return cite(answer.passage.chunk, start, end, "superseded")
 
 
 def _overlap(one: Citation, other: Citation) -> bool:
