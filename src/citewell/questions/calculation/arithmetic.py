@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import reduce
 
 from citewell.core.records import Record
 from citewell.questions.periods import Period
@@ -179,37 +180,15 @@ def named_leaves(tree: Tree) -> list[NumberLeaf]:
     return list(dict.fromkeys(one for one in leaves(tree) if one.item))
 
 
-def node(sign: str, left: Tree, right: Tree) -> Tree:
-    return Node(sign=sign, left=left, right=right)
-
-
-def _number(value: int) -> NumberLeaf:
-    return NumberLeaf(text=str(value))
-
-
-def change(item: str, first: Period, last: Period) -> Tree:
-    """The later value minus the earlier one."""
-    return node(MINUS, leaf(item, last), leaf(item, first))
-
-
-def growth(item: str, first: Period, last: Period) -> Tree:
-    """The change as a share of the earlier value."""
-    return node(OVER, change(item, first, last), leaf(item, first))
-
-
-def yearly_growth(item: str, first: Period, last: Period) -> Tree:
-    """The compound annual growth rate; the periods must be at least a year apart."""
-    grown = node(OVER, leaf(item, last), leaf(item, first))
-    root = node(OVER, _number(1), _number(last.year - first.year))
-    return node(MINUS, node(POWER, grown, root), _number(1))
+def filled(form: str, **operands: Tree) -> Tree:
+    """The tree of a formula such as "(b − a) ÷ a" with its names replaced by ``operands``."""
+    return mapped(parse(form), lambda one: operands.get(one.text, one))
 
 
 def mean(trees: Sequence[Tree]) -> Tree:
     """The arithmetic mean of ``trees``."""
-    whole = trees[0]
-    for tree in trees[1:]:
-        whole = node(PLUS, whole, tree)
-    return node(OVER, whole, _number(len(trees)))
+    whole = reduce(lambda left, right: Node(sign=PLUS, left=left, right=right), trees)
+    return Node(sign=OVER, left=whole, right=NumberLeaf(text=str(len(trees))))
 
 
 # --- printed amounts ------------------------------------------------------------------------------
