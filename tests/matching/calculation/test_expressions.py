@@ -16,13 +16,10 @@ from citewell.questions.calculation.arithmetic import (
     NumberLeaf,
     Tree,
     currency,
-    format_number,
     format_tree,
     leaves,
     parse,
-    parse_number,
     printed_amount,
-    shape,
     worked,
 )
 
@@ -43,7 +40,6 @@ def value(text: str) -> Decimal:
 @given(TREES)
 def test_what_is_shown_is_read_again_as_the_same(tree: Tree) -> None:
     assert parse(format_tree(tree)) == tree
-    assert [leaf.text for leaf in leaves(shape(tree))] == [""] * len(list(leaves(tree)))
 
 
 @pytest.mark.parametrize(
@@ -80,11 +76,6 @@ def test_hostile_lengths_and_powers_are_refused() -> None:
         value(f"9 ^ {MAX_EXPONENT + 1}")
     with pytest.raises(ArithmeticError):
         value("1 ÷ (2 − 2)")
-
-
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=2, min_value=-(10**9), max_value=10**9))
-def test_an_amount_that_was_written_is_read_again(number: Decimal) -> None:
-    assert parse_number(format_number(number)) == number
 
 
 @pytest.mark.parametrize(

@@ -108,11 +108,6 @@ def mapped(tree: Tree, change: Callable[[NumberLeaf], Tree]) -> Tree:
     return Node(sign=tree.sign, left=mapped(tree.left, change), right=mapped(tree.right, change))
 
 
-def shape(tree: Tree) -> Tree:
-    """The tree with empty leaves: what two forms of one calculation have in common."""
-    return mapped(tree, lambda _: NumberLeaf(text=""))
-
-
 def format_tree(tree: Tree) -> str:
     """The text of ``tree``, with only the brackets needed: ``parse(shown(tree)) == tree``."""
     if isinstance(tree, NumberLeaf):
@@ -232,12 +227,3 @@ def format_number(value: Decimal, *, percent: bool = False, places: int | None =
         shown = shown.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
     text = f"{abs(shown):,f}"
     return ("−" if shown < 0 else "") + text + ("%" if percent else "")
-
-
-def parse_number(text: str) -> Decimal | None:
-    """Inverse of :func:`format_number`, a percentage as a fraction; None for anything else."""
-    match = re.fullmatch(r"(−?)(\d[\d,]*(?:\.\d+)?)(%?)", text.strip())
-    if not match:
-        return None
-    value = Decimal(match[2].replace(",", "")) * (-1 if match[1] else 1)
-    return value / 100 if match[3] else value

@@ -18,7 +18,6 @@ from citewell.questions.calculation.arithmetic import (
     OVER,
     PLUS,
     Node,
-    NotArithmetic,
     NumberLeaf,
     Tree,
     currency,
@@ -27,10 +26,7 @@ from citewell.questions.calculation.arithmetic import (
     leaves,
     mapped,
     named_leaves,
-    parse,
-    parse_number,
     printed_amount,
-    shape,
     worked,
 )
 from citewell.questions.calculation.comparing import compared, recompared
@@ -65,7 +61,6 @@ from citewell.questions.rows import CellAnswer, column_fit, text_of
 from citewell.questions.scales import context_scales
 
 LEAST_OPERANDS = 2
-MOST_CONSTANT = 366
 LEAST_FIT = 0.6  # the column has the period explicitly or by its table, not just by convention
 PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10
 
@@ -290,42 +285,30 @@ class StatementCalculator(Calculator):
         return tuple(made.values())
 
     def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
-        """Every operand must be the value of a cited cell whose row is the named item and whose column is
-        the period, all at one scale in one document; the result must follow from them; and the calculation
-        and its name must be asked for by the question, so that no other text passes as proven by numbers."""
+        """The claim must state, word for word, the calculation that the question asks for, made again from the
+        cited cells alone: every operand is the value of a cited cell whose row is the named item and whose
+        column is the period, all at one scale in one document."""
         if (wrong := recompared(claim, question, cited)) is not None:
             return wrong
-        said, _, result = claim.text.strip().rpartition(" = ")
-        what, _, said = said.rpartition(": ")
         asked = (
-            w for w in all_workings(question) if (w.what, format_tree(w.tree)) == (what, claim.reasoning)
+            working
+            for working in all_workings(question)
+            if claim.text.startswith(f"{working.what}: ") and format_tree(working.tree) == claim.reasoning
         )
         working = next(asked, None)
-        try:
-            numbers = parse(said)
-        except NotArithmetic:
+        if working is None or sum(bool(one.item) for one in leaves(working.tree)) < LEAST_OPERANDS:
             return None
-        if working is None or shape(working.tree) != shape(numbers):
-            return None
-        names = list(leaves(working.tree))
-        if sum(bool(name.item) for name in names) < LEAST_OPERANDS:
-            return None
-        operands: dict[NumberLeaf, Operand] = {}
-        for name, number in zip(names, leaves(numbers), strict=True):
-            value = parse_number(number.text)
-            operand = _cited_operand(name, value, cited)
-            if operand is not None:
-                operands[name] = operand
-            elif value is None or not _constant(name, number.text, value):
-                return f"no cited cell contains {number.text} as \u201c{name.text}\u201d"
+        names = named_leaves(working.tree)
+        operands = {name: found for name in names if (found := _cited_operand(name, cited))}
+        if lacking := [name.text for name in names if name not in operands]:
+            return f"no cited cell contains \u201c{lacking[0]}\u201d"
         if reason := unfit(working.tree, operands):
             return reason
-        again = _worth(working, operands)
-        if again and again == result.strip():
-            return ""
-        if not again:
+        result = _result_from(working, operands)
+        if result is None:
             return "the calculation has no result, for example because of a division by zero"
-        return f"the calculation gives {again}, not {result}"
+        told = f"{result.what}: {result.working} = {result.result}"
+        return "" if claim.text.strip() == told else f"the cited cells give \u201c{told}\u201d"
 
 
 def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
@@ -376,18 +359,11 @@ def _worth(working: Working, operands: Mapping[NumberLeaf, Operand]) -> str:
     return result_of(working, value)
 
 
-def _cited_operand(name: NumberLeaf, value: Decimal | None, cited: Cited) -> Operand | None:
-    """The cited cell that matches ``name`` and contains ``value``, or None."""
-    for passage, spans in cited if name.item else ():
+def _cited_operand(name: NumberLeaf, cited: Cited) -> Operand | None:
+    """The cited cell that matches ``name``, or None."""
+    for passage, spans in cited:
         for operand in operands_of(name, [passage]):
             cell = operand.answer.cell
-            inside = cell and any(start <= cell.start and cell.end <= end for start, end in spans)
-            if inside and operand.value == value:
+            if cell and any(start <= cell.start and cell.end <= end for start, end in spans):
                 return operand
     return None
-
-
-def _constant(name: NumberLeaf, printed: str, value: Decimal) -> bool:
-    """Whether a number is a constant of the formula itself."""
-    whole = value == value.to_integral_value()
-    return not name.item and name.text == printed and whole and 0 < value <= MOST_CONSTANT
