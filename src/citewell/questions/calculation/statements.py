@@ -285,8 +285,8 @@ class StatementCalculator(Calculator):
         return tuple(made.values())
 
     def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
-        """The claim must state, word for word, the calculation that the question asks for, made again from the
-        cited cells alone: every operand is the value of a cited cell whose row is the named item and whose
+        """The claim must state, word for word, the calculation that the question asks for, made again from
+        the cited cells alone: every operand is the value of a cited cell whose row is the named item and whose
         column is the period, all at one scale in one document."""
         if (wrong := recompared(claim, question, cited)) is not None:
             return wrong
