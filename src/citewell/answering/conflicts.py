@@ -48,6 +48,7 @@ MEASURES = frozenset(dimension for dimension, _ in UNITS.values())
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
+_OF_NAMES = (QuestionKind.WHO, QuestionKind.WHICH, QuestionKind.TEXT)
 _DATES = frozenset((*MONTHS, *DAYS))
 
 
@@ -96,7 +97,7 @@ def find_conflicts(
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
             found.setdefault(about, _conflict(about, sides, rank))
-    for of in (_of_sentences, _of_dates, _of_names):
+    for of in (_of_sentences, _of_words):
         for about, sides in of(aspects, all_, known):
             found.setdefault(about, _conflict(about, sides, rank))
     return tuple(found.values())[:MAX_CONFLICTS]
@@ -186,21 +187,26 @@ def _statements(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]
             )
 
 
-def _of_dates(
+def _of_words(
     aspects: Sequence[str], passages: Sequence[Passage], known: _Places
 ) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that date the same thing differently: one's words are a subset of the other's."""
+    """Sentences that date the same thing differently, where it is asked when, or differ in one name only,
+    where it is asked who, which or what."""
     for aspect in aspects:
         wanted = read_question(aspect)
-        if wanted.ask is not QuestionKind.WHEN or wanted.periods:
-            continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
-        sides = list(_dated(passages, asked)) if asked else []
-        for disputed in _gainsaid(sides, known, _other_dates):
-            yield aspect, disputed
+        if wanted.ask is QuestionKind.WHEN and asked and not wanted.periods:
+            disputes = _gainsaid(list(_dated(passages, asked)), known, _other_dates)
+        elif wanted.ask in _OF_NAMES and asked and not wanted.by_cell:
+            differ = partial(_another_name, asked=asked)
+            disputes = _gainsaid(list(_worded(passages, asked)), known, differ)
+        else:
+            continue
+        yield from ((aspect, disputed) for disputed in disputes)
 
 
 def _other_dates(one: _Side, other: _Side) -> bool:
+    """Whether one's words are among the other's, and their dates differ."""
     within = one.words <= other.words or other.words <= one.words
     return within and _other_date(one.date, other.date)
 
@@ -213,20 +219,6 @@ def _dated(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
             yield msgspec.structs.replace(side, words=words, date=named[0])
 
 
-def _of_names(
-    aspects: Sequence[str], passages: Sequence[Passage], known: _Places
-) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that differ in one name only and share at least half of the question's words."""
-    for aspect in aspects:
-        wanted = read_question(aspect)
-        if wanted.ask not in (QuestionKind.WHO, QuestionKind.WHICH, QuestionKind.TEXT) or wanted.by_cell:
-            continue
-        asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
-        sides = list(_worded(passages, asked)) if asked else []
-        for disputed in _gainsaid(sides, known, partial(_another_name, asked=asked)):
-            yield aspect, disputed
-
-
 def _worded(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
     for side in _sentences(passages):
         words = frozenset(content_words(side.text))
@@ -235,6 +227,7 @@ def _worded(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
 
 
 def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
+    """Whether they differ in one name only, and share half of the question's words."""
     if len(one.words & other.words) < MIN_WORDS:
         return False
     a, b = one.spelled, other.spelled

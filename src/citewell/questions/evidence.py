@@ -83,10 +83,13 @@ def find_evidence(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> tuple[Answer, ...]:
-    """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () if nothing answers."""
+    """The calculator's cells, or at most MAX_SENTENCES sentences or rows, best first, no two nearly the same; ()
+    if nothing answers. The ``check`` rescores what the extractor selects; without it, passages whose
+    no-answer probability is above ``max_no_answer`` are left out."""
     if cells := calculator().evidence(wanted, passages):
         return tuple(cells)
-    pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
+    found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
+    pointed = choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
     rows = [row for row in rows if not differing_cell(wanted.question, row.passage, row.row)]
     if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
@@ -104,21 +107,6 @@ def _keyed(wanted: ParsedQuestion, answer: Answer) -> Answer:
 def _row_wins(wanted: ParsedQuestion, row: CellAnswer, pointed: Answer) -> bool:
     tabular = wanted.ask in (QuestionKind.NUMBER, QuestionKind.WHICH)
     return tabular and row.score >= max(_TABULAR, sure(pointed))
-
-
-def find_pointed(
-    wanted: ParsedQuestion,
-    passages: Sequence[Passage],
-    extractor: Extractor,
-    *,
-    max_no_answer: float,
-    check: AnswerCheck | None = None,
-) -> list[Answer]:
-    """At most MAX_SENTENCES sentences and rows, best first, without near-duplicates. The ``check`` rescores
-    what the extractor selects; without it, passages whose no-answer probability is above ``max_no_answer``
-    are left out."""
-    found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
-    return choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
 
 
 def find_stretches(

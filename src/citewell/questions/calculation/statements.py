@@ -9,7 +9,7 @@ quotes alone. Doubtful operands are rejected: a missing result costs an answer, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from citewell.core.records import DraftClaim, Passage, Record
@@ -275,19 +275,19 @@ class StatementCalculator(Calculator):
         if comparison and quoted.issuperset(answer.key for answer in comparison.shown):
             return (comparison,)
         named = of_the_named(read_question(question), passages)
+
+        def find(name: NumberLeaf) -> list[Operand]:
+            return [operand for operand in operands_of(name, named) if operand.answer.key in quoted]
+
         made: dict[str, CalculationResult] = {}
-        for working in all_workings(question):
-            names = named_leaves(working.tree)
-            held = {name: [o for o in operands_of(name, named) if o.answer.key in quoted] for name in names}
-            if working.what not in made and names and all(held.values()):
-                result = _result_from(working, {name: of[0] for name, of in held.items()})
-                made |= {working.what: result} if result else {}
+        for result in _made(all_workings(question), find):
+            made.setdefault(result.what, result)
         return tuple(made.values())
 
     def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
         """The claim must state, word for word, the calculation that the question asks for, made again from
-        the cited cells alone: every operand is the value of a cited cell whose row is the named item and whose
-        column is the period, all at one scale in one document."""
+        the cited cells alone: every operand is the value of a cited cell whose row is the named item and
+        whose column is the period, all at one scale in one document."""
         if (wrong := recompared(claim, question, cited)) is not None:
             return wrong
         asked = (
@@ -315,14 +315,23 @@ def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> li
     """The operand cells of a calculation over named rows; [] unless all are found, or if the table has a
     row for the change itself."""
     named = of_the_named(wanted, passages)
-    for working in labelled_workings(wanted.question):
-        names = named_leaves(working.tree)
-        if any(_change_is_printed(name.item, named) for name in names):
-            continue
-        found = {name: operands_of(name, named) for name in names}
-        if all(found.values()) and not unfit(working.tree, {name: of[0] for name, of in found.items()}):
-            return [of[0].answer for of in found.values()]
-    return []
+
+    def find(name: NumberLeaf) -> list[Operand]:
+        return [] if _change_is_printed(name.item, named) else operands_of(name, named)
+
+    found = next(_made(labelled_workings(wanted.question), find), None)
+    return list(found.cells) if found else []
+
+
+def _made(
+    workings: Iterable[Working], find: Callable[[NumberLeaf], Sequence[Operand]]
+) -> Iterator[CalculationResult]:
+    """The results of the calculations whose operands are all found."""
+    for working in workings:
+        found = {name: find(name) for name in named_leaves(working.tree)}
+        if found and all(found.values()):
+            result = _result_from(working, {name: operands[0] for name, operands in found.items()})
+            yield from [result] if result else []
 
 
 def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
