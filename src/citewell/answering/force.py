@@ -207,14 +207,14 @@ class Force:
     def located(self, places: Iterable[Citation]) -> tuple[Citation, ...]:
         """``places`` with their rectangles, which also say what was read by OCR; without, if the document
         was erased since."""
-        return tuple(self._located(place) for place in places)
-
-    def _located(self, place: Citation) -> Citation:
-        try:
-            document = self._document(place.document_version, place.document_id)
-        except EvidenceError:
-            return place
-        return msgspec.structs.replace(place, boxes=document.boxes_in(place.start, place.end))
+        found = []
+        for place in places:
+            try:
+                document = self._document(place.document_version, place.document_id)
+                found.append(msgspec.structs.replace(place, boxes=document.boxes_in(place.start, place.end)))
+            except EvidenceError:
+                found.append(place)
+        return tuple(found)
 
     def _document(self, *of: str) -> Document:
         if of not in self._documents:

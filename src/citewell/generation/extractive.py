@@ -72,22 +72,18 @@ class ExtractiveGenerator:
         pieces: dict[tuple[str, str, str], _Piece] = {}
         missing: list[str] = []
 
-        def told(piece: _Piece) -> bool:
-            """Keeps a quote once per aspect; for two aspects it stays two claims."""
-            lead, claim = piece
-            pieces.setdefault((claim.aspect, lead, claim.text), piece)
-            return True
-
         for aspect in request.aspects or (request.question,):
             answers = find_evidence(
                 read_question(aspect), passages, self._extractor, max_no_answer=limit, check=self._check
             )
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
-            if found and len(request.aspects) < 2 and (said := self._says(aspect, found[0][0])):
-                answering = msgspec.structs.replace(found[0][1][1], text=said, fragment=True)
-                if _bare(said) not in banned:
-                    told(("", answering))
-            cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
+            said = self._says(aspect, found[0][0]) if found and len(request.aspects) < 2 else ""
+            first = [("", msgspec.structs.replace(found[0][1][1], text=said, fragment=True))] if said else []
+            for lead, claim in (*first, *(piece for _, piece in found)):
+                # A quote is kept once per aspect; for two aspects it stays two claims.
+                if _bare(claim.text) not in banned:
+                    pieces.setdefault((claim.aspect, lead, claim.text), (lead, claim))
+            cells += [answer for answer, _ in found if isinstance(answer, CellAnswer)]
             missing += [] if found else [aspect]
         worked = [
             (one, piece)

@@ -83,8 +83,8 @@ def find_evidence(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> tuple[Answer, ...]:
-    """The calculator's cells, or at most MAX_SENTENCES sentences or rows, best first, no two nearly the same; ()
-    if nothing answers. The ``check`` rescores what the extractor selects; without it, passages whose
+    """The calculator's cells, or at most MAX_SENTENCES sentences or rows, best first, none nearly the same;
+    () if nothing answers. The ``check`` rescores what the extractor selects; without it, passages whose
     no-answer probability is above ``max_no_answer`` are left out."""
     if cells := calculator().evidence(wanted, passages):
         return tuple(cells)
