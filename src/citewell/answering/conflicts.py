@@ -257,11 +257,11 @@ def _name(words: Sequence[str]) -> tuple[str, ...]:
     bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
     named = [word for word in bare if word[:1].isupper()]
     fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(_DIGITS.search, bare))
-    return tuple(map(_undressed, named)) if fits and not all(map(_dated_word, named)) else ()
-
-
-def _dated_word(word: str) -> bool:
-    return word.lower() in _DATES or word.lower().removesuffix("s") in _DATES
+    return (
+        tuple(map(_undressed, named))
+        if fits and not _DATES.issuperset(word.lower().removesuffix("s") for word in named)
+        else ()
+    )
 
 
 def _undressed(word: str) -> str:

@@ -181,20 +181,16 @@ class Force:
         that is shown or would, according to ``reader``, have answered an aspect, with its replacement."""
         shown = [citation for claim in claims if claim.shown for citation in claim.citations]
         dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
-        told: list[Conflict] = []
-        for conflict in conflicts:
-            standing = [self.at(side) for side in conflict.sides]
-            pairs = list(zip(conflict.sides, standing, strict=True))
-            holds = [side for side, one in pairs if one is None]
-            told += [
-                self._told(conflict.about, old, one, holds, dates) for old, one in pairs if one is not None
-            ]
-        said = [(citation.quote[:160], citation) for citation in shown]
+        said = [
+            (conflict.about, side, [other for other in conflict.sides if self.at(other) is None])
+            for conflict in conflicts
+            for side in conflict.sides
+        ]
+        said += [(citation.quote[:160], citation, shown) for citation in shown]
         struck = self.superseded_text(passages)
         for aspect in aspects if struck else ():
-            said += [(aspect, _cited(answer)) for answer in reader(aspect, struck)[:MOST]]
-        at = [(about, old, self.at(old)) for about, old in said]
-        told += [self._told(about, old, one, shown, dates) for about, old, one in at if one is not None]
+            said += [(aspect, _cited(answer), shown) for answer in reader(aspect, struck)[:MOST]]
+        told = [self._told(about, old, one, new, dates) for about, old, new in said if (one := self.at(old))]
         kept = [one for one in conflicts if all(self.at(side) is None for side in one.sides)]
         kept += self._contested(shown, dates)
         apart: list[Conflict] = []

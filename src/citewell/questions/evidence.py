@@ -118,7 +118,11 @@ def find_stretches(
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
     """Sentences and rows that may answer, most likely first, including those below the threshold."""
-    mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
+    mine = [
+        passage
+        for passage in of_the_named(wanted, passages)
+        if not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
+    ]
     if not mine:
         return []
     found: list[Answer] = []
@@ -162,17 +166,17 @@ def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list
     """The MOST_JUDGED most promising answers, with the check's probabilities."""
     first = sorted(found, key=lambda answer: -round(sure(answer) * (answer.passage.relevance or 0.0), 6))
     first = first[:MOST_JUDGED]
-    weights = check.weigh(question, [_candidate(answer) for answer in first])
+    candidates = [
+        Candidate(text=framed_text(answer), reader=sure(answer), ranker=answer.passage.relevance or 0.0)
+        for answer in first
+    ]
+    weights = check.weigh(question, candidates)
     return [
         msgspec.structs.replace(answer, probability=p)
         if isinstance(answer, SentenceAnswer)
         else msgspec.structs.replace(answer, probability=p, score=p)
         for answer, p in zip(first, weights, strict=True)
     ]
-
-
-def _candidate(answer: Answer) -> Candidate:
-    return Candidate(text=framed_text(answer), reader=sure(answer), ranker=answer.passage.relevance or 0.0)
 
 
 def framed_text(answer: Answer) -> str:
@@ -266,10 +270,6 @@ def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
     """Whether a sentence states a value: a number outside its periods, and the item asked for."""
     said = {mention.name for mention in calculator().named_in(plain).items}
     return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
-
-
-def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
-    return not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
 
 
 def _alike(one: Answer, other: Answer) -> bool:
