@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from citewell.questions.calculation.arithmetic import (
     MAX_EXPONENT,
-    MAX_LEAVES,
     Node,
     NotArithmetic,
     NumberLeaf,
@@ -67,11 +66,7 @@ def test_what_does_not_fit_together_is_refused(text: str) -> None:
         parse(text)
 
 
-def test_hostile_lengths_and_powers_are_refused() -> None:
-    with pytest.raises(NotArithmetic):
-        parse(" + ".join("1" * (MAX_LEAVES + 1)))
-    with pytest.raises(NotArithmetic):
-        parse("(" * 5_000 + "1" + ")" * 5_000)
+def test_hostile_powers_are_refused() -> None:
     with pytest.raises(ArithmeticError):
         value(f"9 ^ {MAX_EXPONENT + 1}")
     with pytest.raises(ArithmeticError):

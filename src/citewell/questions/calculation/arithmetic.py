@@ -1,7 +1,7 @@
 """Arithmetic expressions: build, parse, format and evaluate.
 
 In: "(6,098 − 473) ÷ 17,606", or items in periods and the calculation to perform. Out: a tree, its text, its
-value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a space on both sides, so
+value; a printed amount as a decimal. The operators are − + × ÷ ^ with a space on both sides, so
 that a hyphen or slash inside a name is part of the name. Only :func:`format_number` rounds. Independent of
 questions, cells and scales: operands of one calculation must share a scale.
 """
@@ -16,7 +16,7 @@ from functools import reduce
 from citewell.core.records import Record
 from citewell.questions.periods import Period
 
-MAX_LENGTH, MAX_LEAVES = 4_000, 64
+MAX_LEAVES = 64
 PRECISION, PLACES = 28, 6
 """Exact digits, and how many of them are decimals."""
 MAX_EXPONENT = 100
@@ -43,20 +43,13 @@ Tree = NumberLeaf | Node
 
 
 class NotArithmetic(ValueError):
-    """The text is not an expression: unbalanced, an operand missing, too long, or not understood."""
+    """The text is not an expression: unbalanced, an operand missing, or not understood."""
 
 
 def parse(text: str) -> Tree:
     """The tree of ``text``; raises :class:`NotArithmetic`."""
-    need(len(text) <= MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
-    parts = [part for piece in _SIGN.split(text) if (part := piece.strip())]
-    found: list[Tree | str] = [
-        part if part in _RANK or part in "()" else NumberLeaf(text=part) for part in parts
-    ]
-    need(
-        sum(isinstance(part, NumberLeaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands"
-    )
-    return built(found)
+    parts = filter(None, map(str.strip, _SIGN.split(text)))
+    return built(part if part in _RANK or part in "()" else NumberLeaf(text=part) for part in parts)
 
 
 def built(parts: Iterable[Tree | str]) -> Tree:
@@ -154,10 +147,10 @@ def _join(outputs: list[Tree], sign: str) -> None:
     outputs.append(Node(sign=sign, left=left, right=right))
 
 
-def need(holds: bool, why: str = "operators, operands and brackets do not fit together") -> None:
+def need(holds: bool) -> None:
     """Raises :class:`NotArithmetic` unless ``holds``."""
     if not holds:
-        raise NotArithmetic(why)
+        raise NotArithmetic("operators, operands and brackets do not fit together")
 
 
 # --- calculations by name -------------------------------------------------------------------------

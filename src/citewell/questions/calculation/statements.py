@@ -62,7 +62,7 @@ from citewell.questions.scales import context_scales
 
 LEAST_OPERANDS = 2
 LEAST_FIT = 0.6  # the column has the period explicitly or by its table, not just by convention
-PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10
+PERCENT_PLACES, RATIO_PLACES = 2, 2
 
 _PART_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9|13|26|39) (?:months|weeks)|\bquarter", re.I)
 _WHOLE_YEAR = re.compile(r"\b(?:twelve|12) months|\b(?:52|53) weeks|\b(?:fiscal )?years?\b|\bfy", re.I)
@@ -129,8 +129,6 @@ def unfit(tree: Tree, operands: Mapping[NumberLeaf, Operand]) -> str:
 def result_of(working: Working, value: Decimal) -> str:
     """``value`` in the format the question asks for, or its natural one; "" if it cannot be written."""
     places = working.places
-    if places is not None and places > MOST_PLACES:
-        return ""
     try:
         if _is_amount(working.tree):
             exact = value if places is not None or _is_sum(working.tree) else round(value, RATIO_PLACES)
