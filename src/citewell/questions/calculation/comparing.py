@@ -154,8 +154,10 @@ def compared(question: str, passages: Sequence[Passage]) -> CalculationResult | 
 def _asked(question: str) -> _Request | None:
     """What ``question`` asks to compare, as far as its words alone say so."""
     text = " ".join(question.split()).strip(" ?.")
+    if len(text) > MOST_CHARACTERS or not _ASKS.match(text):
+        return None
     match = _BOUND.search(text) or _DEGREE.search(text)
-    if match is None or len(text) > MOST_CHARACTERS or not _ASKS.match(text):
+    if match is None:
         return None
     said = {name: value or "" for name, value in match.groupdict().items()}
     how, kind = _DEGREES.get(said["degree"].lower(), ("", ""))
