@@ -245,13 +245,12 @@ def _pair(request: _Request, table: _Table) -> tuple[str, str, tuple[str, ...]]:
     before, after = request.before, request.after
     if not request.bound and re.search(r" (?:or|and) ", f"{before}{after}"):
         names = {_name(row).casefold(): _name(row) for _, row in table.rows.values() if row.label}
-        either = re.compile(
-            rf"(?<!\w)(?:the )?({_either(names)}) (?:or|and) (?:the )?({_either(names)})(?!\w)"
-        )
-        match = either.search(before.casefold()) or either.search(after.casefold())
-        if match and match[1] != match[2]:
-            bare = [either.sub("", text.casefold()) for text in (before, after)]
-            return *bare, (names[match[1]], names[match[2]])
+        label = rf"(?:the )?({_either(names)})"
+        either = re.compile(rf"(?<!\w){label} (?:or|and) {label}(?!\w)", re.I)
+        match = either.search(before) or either.search(after)
+        first, second = (names.get(said.casefold(), "") for said in match.groups()) if match else ("", "")
+        if first and second and first != second:
+            return either.sub("", before), either.sub("", after), (first, second)
     return before, after, ()
 
 
