@@ -31,7 +31,6 @@ from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
 from citewell.questions.aspects import split_aspects
-from citewell.questions.calculation.arithmetic import parse_number
 from citewell.verification.checking.citations import ResolvedCitation
 from citewell.verification.checking.judging import check_arithmetic
 
@@ -117,9 +116,10 @@ def _proven(claim: DraftClaim, given: Sequence[Passage], question: str) -> bool:
 
 def _equal(gold: str, result: str) -> bool:
     """Equal at the digits that the human gives, at any scale; signs must agree."""
-    value, match = parse_number(result), _NUMBER.search(gold)
-    if value is None or match is None:
+    said, match = re.fullmatch(r"(\u2212?)(\d[\d,]*(?:\.\d+)?)(%?)", result.strip()), _NUMBER.search(gold)
+    if said is None or match is None:
         return False
+    value = Decimal(said[2].replace(",", "")) * (-1 if said[1] else 1) / (100 if said[3] else 1)
     target = Decimal(match.group().replace(",", ""))
     if gold.lstrip().startswith(("-", "(")) != (value < 0) and value:
         return False

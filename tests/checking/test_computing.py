@@ -55,32 +55,21 @@ def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reasoning", "told"),
+    "wrong",
     [
-        ("working capital ratio, FY2022: 1,010 ÷ 700 = 1.45", REASONING, "gives 1.44, not 1.45"),
-        ("working capital ratio, FY2022: 1,010 ÷ 700 = 144.0%", REASONING, "gives 1.44, not"),
-        (
-            "working capital ratio, FY2022: 980 ÷ 700 = 1.40",
-            REASONING,
-            "no cited cell contains 980",
-        ),  # another year's column
-        (
-            "working capital ratio, FY2022: 222 ÷ 700 = 0.32",
-            REASONING,
-            "no cited cell contains 222",
-        ),  # another row
-        (
-            "working capital ratio, FY2022: 1,100 ÷ 700 = 1.57",
-            REASONING,
-            "no cited cell contains 1,100",
-        ),  # in no cell
+        "1,010 ÷ 700 = 1.45",
+        "1,010 ÷ 700 = 144.0%",
+        "980 ÷ 700 = 1.40",  # another year's column
+        "222 ÷ 700 = 0.32",  # another row
+        "1,100 ÷ 700 = 1.57",  # in no cell
+        "1,010 − 700 = 310",  # not the calculation it claims
     ],
 )
-def test_what_does_not_fit_is_named(balance, text: str, reasoning: str, told: str) -> None:
-    verdict = judge(cite(balance, "1,010", "700", "980", "222"), text, reasoning)
+def test_what_does_not_fit_is_refused_with_what_does(balance, wrong: str) -> None:
+    verdict = judge(cite(balance, "1,010", "700", "980", "222"), f"working capital ratio, FY2022: {wrong}")
     assert verdict is not None
     assert verdict.status is Status.UNSUPPORTED
-    assert told in verdict.reason
+    assert f"give \u201c{TEXT}\u201d" in verdict.reason
 
 
 def test_a_division_by_zero_has_no_result(balance) -> None:
@@ -100,6 +89,7 @@ def test_an_operand_that_is_not_cited_is_no_operand(balance) -> None:
     verdict = judge(cite(balance, "1,010"))
     assert verdict is not None
     assert verdict.status is Status.UNSUPPORTED
+    assert f"no cited cell contains \u201c{LIABILITIES}\u201d" in verdict.reason
 
 
 def test_two_scales_are_not_divided(balance, pages) -> None:
@@ -123,10 +113,6 @@ def test_two_scales_are_not_divided(balance, pages) -> None:
         (TEXT, ""),
         (TEXT, "total current assets, FY2022"),
         ("The ratio is sound.", REASONING),
-        (
-            "working capital ratio, FY2022: 1,010 − 700 = 310",
-            REASONING,
-        ),  # not the calculation it claims
         ("working capital ratio, FY2022: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers not from cells
     ],
 )

@@ -13,7 +13,7 @@ from citewell.core.records import Maker, Passage
 from citewell.generation.extractive import ExtractiveGenerator
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.questions.evidence import find_pointed
+from citewell.questions.evidence import find_evidence
 from citewell.questions.parsing import read_question
 from citewell.retrieval.gate import GateResult, check_gate, score_answers
 
@@ -174,7 +174,7 @@ def test_the_check_has_the_last_word_on_what_answers(pages) -> None:
     result = check_gate(QUESTION, (), [passage], Sure(), Gate(), None, check)
     assert not result.passed
     assert "none answers it" in result.reason
-    assert find_pointed(
+    assert find_evidence(
         read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=Knows("opens at")
     )
 
@@ -183,7 +183,7 @@ def test_the_check_reads_a_sentence_under_its_title_and_headings(pages) -> None:
     passage = read(pages, OPENING, relevant=True)
     chunk = msgspec.structs.replace(passage.chunk, title="Visitors", section_path=("Visitors", "Hours"))
     check = Knows("opens")
-    find_pointed(
+    find_evidence(
         read_question(QUESTION),
         [msgspec.structs.replace(passage, chunk=chunk)],
         Sure(),
@@ -196,7 +196,7 @@ def test_the_check_reads_a_sentence_under_its_title_and_headings(pages) -> None:
 def test_the_check_reads_a_sentence_under_the_heading_that_stands_above_it(pages) -> None:
     passage = read(pages, f"Garden\nIt is closed in winter.\nHours\n{OPENING}", relevant=True)
     check = Knows("opens")
-    find_pointed(read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=check)
+    find_evidence(read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=check)
     assert any(candidate.text.endswith(f"Hours\n{OPENING}") for candidate in check.asked)
     assert not any("Hours" in c.text and "closed in winter" in c.text for c in check.asked)
 

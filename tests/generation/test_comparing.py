@@ -90,6 +90,9 @@ def test_ties_are_both_named(ask, pages) -> None:
         "Which plan with phone support is the cheapest?",
         "Which plan is not the cheapest?",
         "Which plan is the second cheapest?",
+        "Which plan is cheaper?",  # than which?
+        "Is the plan the cheapest?",
+        "Why is Basic the cheapest plan?",
         "Which plan is the longest?",  # no such column
         "Which is cheaper, Basic or Gold?",  # no such row
         "Which is cheaper, Basic or Basic?",
@@ -117,6 +120,7 @@ def test_a_question_that_is_not_understood_completely_is_left_alone(ask, pages, 
         ("Which plan is the cheapest?", [*PLANS, ("Hobby", ["free", "1", ""])], HEADS),
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["from 5", "1", ""])], HEADS),
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["8-12", "1", ""])], HEADS),
+        ("Which plan is the cheapest?", [*PLANS, ("Flex", ["50-80", "1", ""])], HEADS),
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["8 USD", "1", ""])], HEADS),
         ("Which plan is the cheapest?", [*PLANS, ("Basic", ["99", "1", ""])], HEADS),  # two of one name
         ("Which plan is the cheapest?", [*PLANS, ("Flex", ["1.500", "1", ""])], HEADS),  # 1.5 or 1,500
@@ -143,29 +147,26 @@ def test_rows_under_several_labels_are_left_alone(ask, pages) -> None:
 
 
 def test_rows_without_a_single_value_are_named(ask, pages) -> None:
-    rows = [*PLANS, ("Custom", ["on request", "-", "any"]), ("Flex", ["50-80", "1", "mail"])]
+    rows = [*PLANS, ("Custom", ["on request", "-", "any"]), ("Flex", ["tbd", "1", "mail"])]
     (told,) = results(ask("Which plan is the cheapest?", plans(pages, rows)))
     assert told == (
         "Smallest Price (EUR) of 4 rows with a single value: Basic, 9 (9 < 15 < 29 < 49). "
-        "2 rows have no single value: Custom (on request), Flex (50-80)"
+        "2 rows have no single value: Custom (on request), Flex (tbd)"
     )
     (told,) = results(ask("How many plans cost at most 15 euros?", plans(pages, rows)))
     assert told == (
         "2 of 6 rows have Price (EUR) of at most 15 euros: Basic 9, Pro 15. "
-        "2 rows have no single value: Custom (on request), Flex (50-80)"
+        "2 rows have no single value: Custom (on request), Flex (tbd)"
     )
 
 
-def test_decimal_commas_units_in_cells_and_dates_are_read(ask, pages) -> None:
+def test_decimal_commas_and_units_in_cells_are_read(ask, pages) -> None:
     table = plans(pages, [("A", ["9,90 €"]), ("B", ["1.500,00 €"]), ("C", ["12,00 €"])], ["Price"])
     (told,) = results(ask("Which plans cost more than 10 euros?", table))
     assert told.endswith("of more than 10 euros: B 1.500,00 €, C 12,00 €")
     table = plans(pages, [("A", ["2 days"]), ("B", ["1 day"]), ("C", ["10 days"])], ["Lead time"])
     (told,) = results(ask("Which plan has the shortest lead time?", table))
     assert told == "Smallest Lead time of 3 rows: B, 1 day (1 day < 2 days < 10 days)"
-    table = plans(pages, [("A", ["2024-03-01"]), ("B", ["2 May 2023"])], ["Start date"])
-    (told,) = results(ask("Which plan has the earliest start date?", table))
-    assert told == "Earliest Start date of 2 rows: B, 2 May 2023 (2 May 2023 < 2024-03-01)"
 
 
 def test_only_a_whole_table_is_compared(ask, pages) -> None:

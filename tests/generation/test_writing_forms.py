@@ -14,8 +14,7 @@ from citewell.core.ports import Form, GenerationRequest, Pointer, Segment
 from citewell.core.prompts.loading import hash_prompts, load_prompt
 from citewell.core.records import Kind
 from citewell.generation.inline import read_inline
-from citewell.generation.marked import MarkedDraft
-from citewell.generation.native import read_native
+from citewell.generation.marked import MarkedDraft, read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import LabelledSources, sanitise_source
 from citewell.generation.structured import PLACEHOLDERS, read_structured

@@ -119,35 +119,34 @@ class Answering(Parts):
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as rewritten to stand alone, "" if it was not rewritten."""
         with journal.metered():
-            return self._stages(ask, journal, streaming)
-
-    def _stages(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
-        original = ask.question
-        if self.questioner is not None and ask.session_id:
-            turns = self.traces.session(ask.session_id)
-            ask = msgspec.structs.replace(ask, question=self.questioner.stand_alone(original, turns, journal))
-        with journal.stage("aspects"):
-            aspects = split_aspects(ask.question)
-        if self.questioner is not None:
-            aspects = self.questioner.aspects(ask.question, aspects, journal)
-        for aspect in aspects:
-            self.extractor.extract(aspect, ())  # rejects a question too long to read before the search
-        stages = Stages(self, ask, aspects, journal, streaming)
-        if stages.find() or stages.find(broaden=True) or stages.find_parts():
-            checked = stages.checked()
-            lacking = searchable(checked.missing, aspects)
-            searched = {stage.name for stage in journal.stages}
-            # One of several parts needs its own search; an undivided question was searched for already.
-            apart = len(aspects) > 1 or (self.composes and BROADENED not in searched)
-            more = apart and lacking and checked.claims and MORE not in searched
-            if more and (fresh := stages.find_more(lacking)):
-                checked = stages.completed(lacking, fresh, checked)
-            stages.find_contrary([claim.text for claim in checked.claims if claim.shown])
-        else:
-            checked = nothing_to_check(aspects)
-            journal.failure_reason = "relevance_gate_failed"
-        self._decide(stages, checked)
-        return ask.question if ask.question != original else ""
+            original = ask.question
+            if self.questioner is not None and ask.session_id:
+                turns = self.traces.session(ask.session_id)
+                ask = msgspec.structs.replace(
+                    ask, question=self.questioner.stand_alone(original, turns, journal)
+                )
+            with journal.stage("aspects"):
+                aspects = split_aspects(ask.question)
+            if self.questioner is not None:
+                aspects = self.questioner.aspects(ask.question, aspects, journal)
+            for aspect in aspects:
+                self.extractor.extract(aspect, ())  # rejects a question too long to read before the search
+            stages = Stages(self, ask, aspects, journal, streaming)
+            if stages.find() or stages.find(broaden=True) or stages.find_parts():
+                checked = stages.checked()
+                lacking = searchable(checked.missing, aspects)
+                searched = {stage.name for stage in journal.stages}
+                # One of several parts needs its own search; an undivided question was searched for already.
+                apart = len(aspects) > 1 or (self.composes and BROADENED not in searched)
+                more = apart and lacking and checked.claims and MORE not in searched
+                if more and (fresh := stages.find_more(lacking)):
+                    checked = stages.completed(lacking, fresh, checked)
+                stages.find_contrary([claim.text for claim in checked.claims if claim.shown])
+            else:
+                checked = nothing_to_check(aspects)
+                journal.failure_reason = "relevance_gate_failed"
+            self._decide(stages, checked)
+            return ask.question if ask.question != original else ""
 
     # --- the decision -----------------------------------------------------------------------------
 

@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from itertools import combinations, takewhile
 
-from citewell.answering.values import NUMBER, Unit, same_value
-from citewell.core.records import Citation, Conflict, Passage, Record
+import msgspec
+
+from citewell.core.records import Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
+from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import names_held, usable
 from citewell.questions.parsing import STOP, QuestionKind, label_words, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
-from citewell.questions.quantity import UNITS, Quantity
+from citewell.questions.quantity import CURRENCIES, UNITS, Quantity, agree
+from citewell.questions.quotable import cite
 from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
@@ -39,10 +42,14 @@ MIN_WORDS = 4
 MAX_CONFLICTS = 10
 MAX_SIDES = 6  # of one conflict: what matters is that there are two
 MAX_NAME = 6
+MIN_FIGURES = 3
+POWERS = (3, 6, 9, 12)
 MEASURES = frozenset(dimension for dimension, _ in UNITS.values())
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_NO_DIGIT = re.compile(r"\D")
 _OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
+_OF_NAMES = (QuestionKind.WHO, QuestionKind.WHICH, QuestionKind.TEXT)
 _DATES = frozenset((*MONTHS, *DAYS))
 
 
@@ -52,18 +59,16 @@ _Places = Set[Place]
 
 
 class _Side(Record, frozen=True, kw_only=True):
-    """A statement and its numbers, each with its unit; ``scaled`` if the surrounding text declares a scale
-    such as "(in millions)"."""
+    """A statement, what it is compared by, and whether the text around its quantities declares a scale such
+    as "(in millions)"."""
 
     passage: Passage
     start: int
     end: int
-    numbers: tuple[str, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
     scaled: bool = False
-    units: tuple[Unit, ...] = ()
     words: frozenset[str] = frozenset()
     date: Period | None = None
-
     spelled: tuple[str, ...] = ()
 
     @property
@@ -93,7 +98,7 @@ def find_conflicts(
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
             found.setdefault(about, _conflict(about, sides, rank))
-    for of in (_of_sentences, _of_dates, _of_names):
+    for of in (_of_sentences, _of_words):
         for about, sides in of(aspects, all_, known):
             found.setdefault(about, _conflict(about, sides, rank))
     return tuple(found.values())[:MAX_CONFLICTS]
@@ -116,9 +121,18 @@ def _cell_side(answer: CellAnswer) -> _Side:
         passage=answer.passage,
         start=at.start,
         end=at.end,
-        numbers=(text_of(answer.passage, at.start, at.end),),
+        quantities=extract_quantities(text_of(answer.passage, at.start, at.end)),
         scaled=len(context_scales(answer.passage.chunk.in_context)) > 1,
     )
+
+
+def _sentences(passages: Iterable[Passage]) -> Iterator[_Side]:
+    """The sentences, without the rows of tables."""
+    for passage in passages:
+        base = passage.chunk.start_offset
+        for start, end in sentence_spans(passage.chunk.content):
+            if "\t" not in passage.chunk.content[start:end]:
+                yield _Side(passage=passage, start=base + start, end=base + end)
 
 
 def _of_sentences(
@@ -126,14 +140,13 @@ def _of_sentences(
 ) -> Iterator[tuple[str, list[_Side]]]:
     """Sentences of different documents or versions with the same words but different numbers."""
     asked = {term for aspect in aspects for term in read_question(aspect).terms}
-    sides = [side for passage in passages for side in _statements(passage, asked)]
+    sides = list(_statements(passages, asked))
 
     def differ(one: _Side, other: _Side) -> bool:
-        alike = (one.numbers, one.units) == (other.numbers, other.units)
-        if alike or len(one.numbers) != len(other.numbers):
+        if len(one.quantities) != len(other.quantities):
             return False
         alike = len(one.words & other.words) >= ALIKE * len(one.words | other.words)
-        return alike and _disagree([one, other])
+        return alike and _disagree([one, other], prose=True)
 
     for disputed in _gainsaid(sides, known, differ):
         yield " ".join(disputed[0].text.split())[:160].rstrip(".!;:"), disputed
@@ -158,103 +171,64 @@ def _gainsaid(
             yield found
 
 
-def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
-    content, base = passage.chunk.content, passage.chunk.start_offset
-    for start, end in sentence_spans(content):
-        text = NOTE_MARK.sub("", content[start:end])  # its digit is no value
+def _statements(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
+    for side in _sentences(passages):
+        text = NOTE_MARK.sub("", side.text)  # its digit is no value
         named = periods_in(text)
-        plain = text
-        for found in reversed(named):
-            plain = plain[: found.start] + " " + plain[found.end :]
-        found_numbers = list(NUMBER.finditer(plain))
-        numbers = tuple(match.group() for match in found_numbers)
-        measured = {q.start: q for q in extract_quantities(plain) if q.unit in MEASURES} if numbers else {}
-        units = tuple(_unit(match, measured) for match in found_numbers)
-        bare = plain
-        for quantity in reversed(measured.values()):
-            bare = bare[: quantity.start] + " " + bare[quantity.end :]
-        words = frozenset(label_words(NUMBER.sub(" ", bare))) - STOP
-        if "\t" not in text and numbers and len(words) >= MIN_WORDS and words & asked:
+        plain = blanked(text, named)
+        quantities = tuple(q for q in extract_quantities(plain) if any(map(str.isdigit, q.text)))
+        words = frozenset(label_words(blanked(plain, quantities))) - STOP
+        if quantities and len(words) >= MIN_WORDS and words & asked:
             # Statements about different periods do not contradict each other.
-            dated = frozenset(f"{found.name}" for found in named)
-            yield _Side(
-                passage=passage,
-                start=base + start,
-                end=base + end,
-                numbers=numbers,
-                units=units,
+            yield msgspec.structs.replace(
+                side,
+                quantities=quantities,
                 scaled=len(context_scales(text)) > 1,
-                words=words | dated,
+                words=words | {found.name for found in named},
             )
 
 
-def _unit(number: re.Match[str], measured: Mapping[int, Quantity]) -> Unit:
-    inside = range(number.start(), number.end())
-    found = next((quantity for at, quantity in measured.items() if at in inside), None)
-    return (found.unit, found.factor) if found is not None else None
-
-
-def _of_dates(
+def _of_words(
     aspects: Sequence[str], passages: Sequence[Passage], known: _Places
 ) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that date the same thing differently: one's words are a subset of the other's."""
+    """Sentences that date the same thing differently, where it is asked when, or differ in one name only,
+    where it is asked who, which or what."""
     for aspect in aspects:
         wanted = read_question(aspect)
-        if wanted.ask is not QuestionKind.WHEN or wanted.periods:
-            continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
-        sides = [side for passage in passages for side in _dated(passage, asked)] if asked else []
-        for disputed in _gainsaid(sides, known, _other_dates):
-            yield aspect, disputed
+        if wanted.ask is QuestionKind.WHEN and asked and not wanted.periods:
+            disputes = _gainsaid(list(_dated(passages, asked)), known, _other_dates)
+        elif wanted.ask in _OF_NAMES and asked and not wanted.by_cell:
+            differ = partial(_another_name, asked=asked)
+            disputes = _gainsaid(list(_worded(passages, asked)), known, differ)
+        else:
+            continue
+        yield from ((aspect, disputed) for disputed in disputes)
 
 
 def _other_dates(one: _Side, other: _Side) -> bool:
+    """Whether one's words are among the other's, and their dates differ."""
     within = one.words <= other.words or other.words <= one.words
     return within and _other_date(one.date, other.date)
 
 
-def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
-    content, base = passage.chunk.content, passage.chunk.start_offset
-    for start, end in sentence_spans(content):
-        text = content[start:end]
-        named = periods_in(text)
-        if len(named) != 1 or "\t" in text:
-            continue
-        around = text[: named[0].start] + " " + text[named[0].end :]
-        words = frozenset(content_words(_DIGITS.sub(" ", around)))
-        if asked <= words:
-            yield _Side(passage=passage, start=base + start, end=base + end, words=words, date=named[0])
+def _dated(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
+    for side in _sentences(passages):
+        named = periods_in(side.text)
+        words = frozenset(content_words(_DIGITS.sub(" ", blanked(side.text, named))))
+        if len(named) == 1 and asked <= words:
+            yield msgspec.structs.replace(side, words=words, date=named[0])
 
 
-def _of_names(
-    aspects: Sequence[str], passages: Sequence[Passage], known: _Places
-) -> Iterator[tuple[str, list[_Side]]]:
-    """Sentences that differ in one name only and share at least half of the question's words."""
-    for aspect in aspects:
-        wanted = read_question(aspect)
-        if wanted.ask not in (QuestionKind.WHO, QuestionKind.WHICH, QuestionKind.TEXT) or wanted.by_cell:
-            continue
-        asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
-        sides = [side for passage in passages for side in _worded(passage, asked)] if asked else []
-        for disputed in _gainsaid(sides, known, partial(_another_name, asked=asked)):
-            yield aspect, disputed
-
-
-def _worded(passage: Passage, asked: set[str]) -> Iterator[_Side]:
-    content, base = passage.chunk.content, passage.chunk.start_offset
-    for start, end in sentence_spans(content):
-        words = frozenset(content_words(content[start:end]))
-        if "\t" not in content[start:end] and 2 * len(asked & words) >= len(asked):
-            yield _Side(
-                passage=passage,
-                start=base + start,
-                end=base + end,
-                words=words,
-                spelled=tuple(content[start:end].split()),
-            )
+def _worded(passages: Sequence[Passage], asked: set[str]) -> Iterator[_Side]:
+    for side in _sentences(passages):
+        words = frozenset(content_words(side.text))
+        if 2 * len(asked & words) >= len(asked):
+            yield msgspec.structs.replace(side, words=words, spelled=tuple(side.text.split()))
 
 
 def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
+    """Whether they differ in one name only, and share half of the question's words."""
     if len(one.words & other.words) < MIN_WORDS:
         return False
     a, b = one.spelled, other.spelled
@@ -283,12 +257,12 @@ def _name(words: Sequence[str]) -> tuple[str, ...]:
     """The words of a name without punctuation, folded; () if the words are no name."""
     bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
     named = [word for word in bare if word[:1].isupper()]
-    fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(NUMBER.search, bare))
-    return tuple(map(_undressed, named)) if fits and not all(map(_dated_word, named)) else ()
-
-
-def _dated_word(word: str) -> bool:
-    return word.lower() in _DATES or word.lower().removesuffix("s") in _DATES
+    fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(_DIGITS.search, bare))
+    return (
+        tuple(map(_undressed, named))
+        if fits and not _DATES.issuperset(word.lower().removesuffix("s") for word in named)
+        else ()
+    )
 
 
 def _undressed(word: str) -> str:
@@ -325,22 +299,48 @@ def _place(passage: Passage) -> Place:
     return passage.chunk.document_id, passage.chunk.chunk_id
 
 
-def _disagree(sides: Sequence[_Side]) -> bool:
+def _disagree(sides: Sequence[_Side], *, prose: bool = False) -> bool:
     return any(
-        not same_value(
-            a,
-            b,
-            scaled=one.scaled or other.scaled,
-            units=(of_a, of_b),
-            prose=bool(one.units and other.units),
+        len(one.quantities) != len(other.quantities)
+        or not all(
+            same_value(a, b, scaled=one.scaled or other.scaled, prose=prose)
+            for a, b in zip(one.quantities, other.quantities, strict=True)
         )
         for one, other in combinations(sides, 2)
-        for a, of_a, b, of_b in zip(one.numbers, _units(one), other.numbers, _units(other), strict=True)
     )
 
 
-def _units(side: _Side) -> tuple[Unit, ...]:
-    return side.units or (None,) * len(side.numbers)
+def same_value(a: Quantity, b: Quantity, *, scaled: bool, prose: bool = False) -> bool:
+    """Equal up to sign, rounding, scale and unit: 1,577 is 1,577.0 and, in billions, 1.58; 60 minutes are an
+    hour; 40 grams are not 40 milligrams.
+
+    Unless both state their scale or measure, they may differ by a power of a thousand if the text declares a
+    scale (``scaled``) or the figures are long enough: a limit of 30 days is neither 3 days nor 30,000. In
+    ``prose`` that holds for money only, as 1,250 people are not 1,250,000; but 1.577 may be 1,577.
+    """
+    if a.moment or b.moment:
+        return bool(a.moment and b.moment and (agree(a.moment, b.moment) or agree(b.moment, a.moment)))
+    measured = {a.unit, b.unit} <= MEASURES
+    if measured and a.unit != b.unit:
+        return False
+    written = [(abs(one.value) / one.factor, one.step / one.factor) for one in (a, b)]
+    figures = min(len("".join(map(str, value.as_tuple().digits)).strip("0")) for value, _ in written)
+    full = [(abs(one.value), one.step) for one in (a, b)]
+    (low, fine), (high, coarse) = sorted(full if measured else written)
+    declared = scaled or a.scaled or b.scaled or figures >= MIN_FIGURES
+    money = not {a.unit, b.unit}.isdisjoint(CURRENCIES.values())
+    counted = prose and not scaled and not money and len({_NO_DIGIT.sub("", one.text) for one in (a, b)}) > 1
+    free = declared and not measured and not counted and not (a.scaled and b.scaled)
+    for power in (0, *POWERS) if free else (0,):
+        other, step = high.scaleb(-power), coarse.scaleb(-power)
+        rounded, exact = (low, other) if fine >= step else (other, low)
+        if low == other:
+            return True
+        if (figures > 1 or not (power or measured)) and -max(fine, step) <= 2 * (exact - rounded) < max(
+            fine, step
+        ):
+            return True
+    return False
 
 
 def _conflict(about: str, sides: Sequence[_Side], rank: Callable[[str], int]) -> Conflict:
@@ -350,23 +350,6 @@ def _conflict(about: str, sides: Sequence[_Side], rank: Callable[[str], int]) ->
     return Conflict(
         ranks=ranks if len({*ranks}) > 1 else (),
         about=about,
-        sides=tuple(_citation(side) for side in dated),
+        sides=tuple(cite(side.passage.chunk, side.start, side.end, "post-hoc") for side in dated),
         dates=tuple(side.passage.chunk.published_at for side in dated),
-    )
-
-
-def _citation(side: _Side) -> Citation:
-    chunk = side.passage.chunk
-    return Citation(
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        start=side.start,
-        end=side.end,
-        quote=text_of(side.passage, side.start, side.end),
-        answer_start=-1,
-        answer_end=-1,
-        mode="post-hoc",
-        section_path=chunk.section_path,
-        page=chunk.page,
     )

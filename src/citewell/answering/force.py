@@ -29,9 +29,10 @@ from citewell.core.records import (
     Standing,
     Supersession,
 )
-from citewell.questions.evidence import Answer, SentenceAnswer
+from citewell.questions.evidence import Answer, answer_place
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
+from citewell.questions.quotable import cite
 
 if TYPE_CHECKING:
     from citewell.retrieval import Filters, Retrieved
@@ -180,20 +181,16 @@ class Force:
         that is shown or would, according to ``reader``, have answered an aspect, with its replacement."""
         shown = [citation for claim in claims if claim.shown for citation in claim.citations]
         dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
-        told: list[Conflict] = []
-        for conflict in conflicts:
-            standing = [self.at(side) for side in conflict.sides]
-            pairs = list(zip(conflict.sides, standing, strict=True))
-            holds = [side for side, one in pairs if one is None]
-            told += [
-                self._told(conflict.about, old, one, holds, dates) for old, one in pairs if one is not None
-            ]
-        said = [(citation.quote[:160], citation) for citation in shown]
+        said = [
+            (conflict.about, side, [other for other in conflict.sides if self.at(other) is None])
+            for conflict in conflicts
+            for side in conflict.sides
+        ]
+        said += [(citation.quote[:160], citation, shown) for citation in shown]
         struck = self.superseded_text(passages)
         for aspect in aspects if struck else ():
-            said += [(aspect, _cited(answer)) for answer in reader(aspect, struck)[:MOST]]
-        at = [(about, old, self.at(old)) for about, old in said]
-        told += [self._told(about, old, one, shown, dates) for about, old, one in at if one is not None]
+            said += [(aspect, _cited(answer), shown) for answer in reader(aspect, struck)[:MOST]]
+        told = [self._told(about, old, one, new, dates) for about, old, new in said if (one := self.at(old))]
         kept = [one for one in conflicts if all(self.at(side) is None for side in one.sides)]
         kept += self._contested(shown, dates)
         apart: list[Conflict] = []
@@ -206,14 +203,14 @@ class Force:
     def located(self, places: Iterable[Citation]) -> tuple[Citation, ...]:
         """``places`` with their rectangles, which also say what was read by OCR; without, if the document
         was erased since."""
-        return tuple(self._located(place) for place in places)
-
-    def _located(self, place: Citation) -> Citation:
-        try:
-            document = self._document(place.document_version, place.document_id)
-        except EvidenceError:
-            return place
-        return msgspec.structs.replace(place, boxes=document.boxes_in(place.start, place.end))
+        found = []
+        for place in places:
+            try:
+                document = self._document(place.document_version, place.document_id)
+                found.append(msgspec.structs.replace(place, boxes=document.boxes_in(place.start, place.end)))
+            except EvidenceError:
+                found.append(place)
+        return tuple(found)
 
     def _document(self, *of: str) -> Document:
         if of not in self._documents:
@@ -361,21 +358,8 @@ def _states(chunk: Chunk, all_: Sequence[Supersession]) -> bool:
 
 
 def _cited(answer: Answer) -> Citation:
-    at = answer if isinstance(answer, SentenceAnswer) else answer.row
-    chunk = answer.passage.chunk
-    return Citation(
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        start=at.start,
-        end=at.end,
-        quote=chunk.content[at.start - chunk.start_offset : at.end - chunk.start_offset],
-        answer_start=-1,
-        answer_end=-1,
-        mode="superseded",
-        section_path=chunk.section_path,
-        page=chunk.page,
-    )
+    start, end, _ = answer_place(answer)
+    return cite(answer.passage.chunk, start, end, "superseded")
 
 
 def _overlap(one: Citation, other: Citation) -> bool:

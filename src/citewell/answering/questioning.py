@@ -74,12 +74,10 @@ class Questioner:
         )
         with journal.stage("follow-up") as notes:
             said = self._ask(FOLLOW_UP, _ONE, journal, notes, question=question, conversation=told)
-            found = _read(said, _Reworded, notes)
-            reworded = " ".join(found.question.split()) if found else ""
-            if not reworded or reworded == question or not _asks(reworded, f"{question}\n{told}", notes):
-                return question
-            notes.append(f"rewritten to stand alone: {reworded}")
-        return reworded
+            reworded = _reworded(said, f"{question}\n{told}", notes)
+            if reworded and reworded != question:
+                notes.append(f"rewritten to stand alone: {reworded}")
+        return reworded or question
 
     def aspects(self, question: str, split: Sequence[str], journal: Journal) -> tuple[str, ...]:
         """The parts of ``question``; ``split`` are those found by rules, used if the option is off."""
@@ -111,12 +109,9 @@ class Questioner:
             return question
         with journal.stage("reformulation") as notes:
             said = self._ask(REFORMULATION, _ONE, journal, notes, question=question)
-            found = _read(said, _Reworded, notes)
-            reworded = " ".join(found.question.split()) if found else ""
-            if not reworded or not _asks(reworded, question, notes):
-                return question
-            notes.append(f"searched as: {reworded}")
-        return reworded
+            if reworded := _reworded(said, question, notes):
+                notes.append(f"searched as: {reworded}")
+        return reworded or question
 
     def _ask(
         self, prompt: Prompt, schema: dict[str, Any] | None, journal: Journal, notes: list[str], **values: str
@@ -149,6 +144,13 @@ def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
     except msgspec.DecodeError as error:
         notes.append(f"the model's reply does not have the expected form: {error}")
         return None
+
+
+def _reworded(said: str, given: str, notes: list[str]) -> str:
+    """The question in ``said``, "" if there is none that asks for no more than ``given``."""
+    found = _read(said, _Reworded, notes)
+    question = " ".join(found.question.split()) if found else ""
+    return question if question and _asks(question, given, notes) else ""
 
 
 def _asks(reworded: str, given: str, notes: list[str]) -> bool:

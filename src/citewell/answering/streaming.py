@@ -168,15 +168,13 @@ class Streaming:
         return number - 1
 
     def _judge(self, place: int, claim: Claim) -> None:
-        shown = self._shown[place]
-        self._shown[place] = Streamed(number=shown.number, text=shown.text, status=claim.verdict.status)
+        shown = msgspec.structs.replace(self._shown[place], status=claim.verdict.status)
+        self._shown[place] = shown
         self._tell(Event(kind=EventKind.VERDICT, number=shown.number, claim=claim))
 
     def _withdraw(self, place: int, reason: str) -> None:
-        shown = self._shown[place]
-        self._shown[place] = Streamed(
-            number=shown.number, text=shown.text, status=shown.status, withdrawn=reason or "withdrawn"
-        )
+        shown = msgspec.structs.replace(self._shown[place], withdrawn=reason or "withdrawn")
+        self._shown[place] = shown
         self._tell(Event(kind=EventKind.CORRECTION, number=shown.number, text=shown.text, reason=reason))
 
 

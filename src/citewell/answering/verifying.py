@@ -142,7 +142,8 @@ def verify(
     )
     draft = msgspec.structs.replace(draft, claims=tuple(drafted))
     _bounded(draft.claims, documents)
-    verifier = Verifier(_entailer(entailer), settings, card=card.card)
+    model = _named(entailer or "embedded") if entailer is None or isinstance(entailer, str) else entailer
+    verifier = Verifier(model, settings, card=card.card)
     checker = Checker(verifier, store, settings)
     library = Library(passages, store)
     evidence = {passage.chunk.document_id: library.evidence(passage) for passage in passages}
@@ -180,7 +181,7 @@ def verify(
             {document.document_id: document.text for document in documents},
             {label: resolve_label(label, ids) for label in labels},
             len(labels),
-            _embedder(embedder),
+            _embedded() if embedder is None else embedder,
         ),
         notes=(*([card.note] if card.note else []), *checked.notes),
     )
@@ -375,19 +376,11 @@ def _grounded(claim: DraftClaim) -> bool:
 # --- the embedded models ----------------------------------------------------------------------------
 
 
-def _entailer(given: Entailer | str | None) -> Entailer:
-    return _named(given or "embedded") if given is None or isinstance(given, str) else given
-
-
 @lru_cache(maxsize=4)
 def _named(name: str) -> Entailer:
     from citewell.models.naming import entailer_named
 
     return entailer_named(name)
-
-
-def _embedder(given: Embedder | None) -> Embedder | None:
-    return given if given is not None else _embedded()
 
 
 @lru_cache(maxsize=1)

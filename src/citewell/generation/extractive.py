@@ -72,30 +72,27 @@ class ExtractiveGenerator:
         pieces: dict[tuple[str, str, str], _Piece] = {}
         missing: list[str] = []
 
-        def told(piece: _Piece) -> bool:
-            """Keeps a quote once per aspect; for two aspects it stays two claims."""
-            lead, claim = piece
-            pieces.setdefault((claim.aspect, lead, claim.text), piece)
-            return True
-
         for aspect in request.aspects or (request.question,):
             answers = find_evidence(
                 read_question(aspect), passages, self._extractor, max_no_answer=limit, check=self._check
             )
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
-            if found and len(request.aspects) < 2 and (said := self._says(aspect, found[0][0])):
-                answering = msgspec.structs.replace(found[0][1][1], text=said, fragment=True)
-                if _bare(said) not in banned:
-                    told(("", answering))
-            cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
+            said = self._says(aspect, found[0][0]) if found and len(request.aspects) < 2 else ""
+            first = [("", msgspec.structs.replace(found[0][1][1], text=said, fragment=True))] if said else []
+            for lead, claim in (*first, *(piece for _, piece in found)):
+                # A quote is kept once per aspect; for two aspects it stays two claims.
+                if _bare(claim.text) not in banned:
+                    pieces.setdefault((claim.aspect, lead, claim.text), (lead, claim))
+            cells += [answer for answer, _ in found if isinstance(answer, CellAnswer)]
             missing += [] if found else [aspect]
-        results = [
-            piece
+        worked = [
+            (one, piece)
             for one in calculator().results(request.question, cells, passages)
             if _bare((piece := _result_piece(one))[1].text) not in banned
         ]
+        results = [piece for _, piece in worked]
         by_cells = sum(len(claim.quotes) > 1 for _, claim in (*pieces.values(), *results))
-        settled = bool(results) and calculator().is_answer(request.question, len(results))
+        settled = bool(results) and calculator().is_answer(request.question, [one for one, _ in worked])
         if by_cells > 1 and read_question(request.question).left_open and not settled:
             # The values to compare or divide are quoted; the result itself is stated nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from citewell.core.ports import Pointer, Segment
 from citewell.core.records import DraftClaim, Kind, Quote, Record
 from citewell.generation.sources import LabelledSources
 from citewell.verification.claims import ParsedAnswer, ParsedClaim, PieceKind, parse_answer, read_markers
@@ -206,3 +207,28 @@ def _marks(text: str) -> bool:
 def _ids(sources: LabelledSources) -> list[str]:
     ids = [passage.chunk.document_id for passage in sources.passages]
     return list(dict.fromkeys([*ids, *(passage.chunk.chunk_id for passage in sources.passages)]))
+
+
+# --- a provider's own citations -------------------------------------------------------------------
+
+
+def read_native(segments: Sequence[Segment], sources: LabelledSources) -> MarkedDraft:
+    """Each segment's pointers become offsets into document versions and support its words. A pointer whose
+    words are not at its offsets becomes a quote to search for: it is verified like any other citation."""
+    text, ranges = "", []
+    for segment in segments:
+        start = len(text)
+        text += sources.named(segment.text)
+        quotes = tuple(_quote(pointer, sources) for pointer in segment.pointers)
+        words = text[start:]
+        lead, tail = len(words) - len(words.lstrip()), len(words) - len(words.rstrip())
+        if quotes and words.strip():
+            ranges.append(EvidenceRange(start=start + lead, end=len(text) - tail, quotes=quotes))
+    return read_marked(text, ranges, sources)
+
+
+def _quote(pointer: Pointer, sources: LabelledSources) -> Quote:
+    if not 0 <= pointer.source < len(sources.passages):
+        return Quote(source=sources.resolve(f"document index {pointer.source} (from 0)"), text=pointer.text)
+    lead = len(pointer.text) - len(pointer.text.lstrip())
+    return sources.pointed(pointer.source, pointer.start + lead, pointer.text.strip())

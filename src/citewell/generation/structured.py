@@ -53,6 +53,7 @@ SCHEMA: dict[str, Any] = {
 """Servers that enforce a schema write its keys in this order: evidence, then the claim."""
 
 _FORM = re.compile(r'\{\s*"claims"\s*:\s*\[\s*[{\]]')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?P<closed>")?|[\[\]{}]', re.DOTALL)
 _FENCE = re.compile(r"```\w*\s*$")
 # Placeholders in the prompt's form (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
@@ -83,7 +84,7 @@ def read_structured(
             notes.append("the claim was written before its evidence")
     if not stated and '"claims"' not in text:
         return None
-    missing = [found for found in _strings(text, "missing", notes) if found.strip() and not _echoed(found)]
+    missing = [found for found in _missing(text, notes) if found.strip() and not _echoed(found)]
     if any(_echoed(one.claim) for one in stated):
         notes.append("text of the schema was returned as a claim and left out")
         stated = [one for one in stated if not _echoed(one.claim)]
@@ -125,71 +126,29 @@ def _echoed(text: str) -> bool:
 
 
 def _members(text: str, key: str) -> Iterator[str]:
-    """The complete objects in the array under ``key``, as written."""
+    """The complete objects and strings of the array under ``key``, as written. A model may state the missing
+    parts twice; the last time counts."""
+    arrays = list(re.finditer(rf'"{key}"\s*:\s*\[', text))
+    at = arrays[-1 if key == "missing" else 0].end() if arrays else len(text)
     start = depth = 0
-    for place, letter, outside in _scan(text, key):
-        if letter == "{" and outside:
-            start = place if depth == 0 else start
-            depth += 1
-        elif letter == "}" and outside:
-            depth -= 1
-            if depth == 0:
-                yield text[start : place + 1]
-        elif letter == "]" and outside and depth == 0:
+    for token in _TOKEN.finditer(text, at):
+        start = token.start() if depth == 0 else start
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth < 0:
             return
+        if depth == 0 and (token[0] == "}" or token["closed"]):
+            yield text[start : token.end()]
 
 
-def _strings(text: str, key: str, notes: list[str]) -> list[str]:
-    """The complete strings in the array under ``key``. Invalid JSON strings are noted and kept as written:
-    dropping a missing part would make it look answered."""
-    found: list[str] = []
-    start = -1
-    for place, letter, outside in _scan(text, key):
-        if letter == '"':
-            if start < 0:
-                start = place
-            else:
-                try:
-                    found.append(msgspec.json.decode(text[start : place + 1], type=str))
-                except msgspec.DecodeError as error:
-                    notes.append(f"what is missing was taken as it is written: {error}")
-                    found.append(" ".join(text[start + 1 : place].split()))
-                start = -1
-        elif letter == "]" and outside:
-            break
-    return found
-
-
-def _scan(text: str, key: str) -> Iterator[tuple[int, str, bool]]:
-    """Characters inside the array under ``key``, and whether each is outside strings. Includes the quotation
-    marks of strings, but not escaped ones."""
-    array = re.search(rf'"{key}"\s*:\s*\[', text) if key != "missing" else _last(rf'"{key}"\s*:\s*\[', text)
-    if array is None:
-        return
-    inside, escaped, depth = False, False, 0
-    for place in range(array.end(), len(text)):
-        letter = text[place]
-        if escaped:
-            escaped = False
-            continue
-        if letter == "\\" and inside:
-            escaped = True
-            continue
-        if letter == '"':
-            inside = not inside
-        elif inside:
-            continue
-        elif letter in "[{":
-            depth += 1
-        elif letter in "]}":
-            depth -= 1
-        # Closing brackets of inner arrays are skipped; the one that closes this array is not.
-        if letter != "]" or depth < 0:
-            yield place, letter, not inside
-
-
-def _last(pattern: str, text: str) -> re.Match[str] | None:
-    return next(reversed(list(re.finditer(pattern, text))), None)
+def _missing(text: str, notes: list[str]) -> Iterator[str]:
+    """The parts reported missing. Invalid JSON strings are noted and kept as written: dropping one would make
+    it look answered."""
+    for raw in _members(text, "missing"):
+        try:
+            yield msgspec.json.decode(raw, type=str)
+        except msgspec.DecodeError as error:
+            notes.append(f"what is missing was taken as it is written: {error}")
+            yield " ".join(raw.strip('"').split())
 
 
 def _closed(text: str, begin: int) -> int | None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from citewell.questions.rows import CellAnswer
 
 
+Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
+"""Passages with the spans of their documents that a claim cites."""
+
+
 class Mention(Record, frozen=True, kw_only=True):
     """An item or ratio as named in a question. ``of``: the items that a ratio is calculated from ("A or B":
     either will do)."""
@@ -40,13 +44,14 @@ class Named(Record, frozen=True, kw_only=True):
 
 class CalculationResult(Record, frozen=True, kw_only=True):
     """``working`` is the calculation in numbers as printed, ``reasoning`` the same in words; ``result`` is ""
-    for rows compared, whose ``working`` names the rows."""
+    for rows compared, whose ``working`` names the rows; ``shown`` are the cells of those that answer."""
 
     what: str
     working: str
     result: str
     reasoning: str
     cells: tuple[CellAnswer, ...]
+    shown: tuple[CellAnswer, ...] = ()
 
 
 class Calculator:
@@ -84,13 +89,11 @@ class Calculator:
         """Results of the calculations ``question`` asks for whose operands are all among ``found``."""
         return ()
 
-    def is_answer(self, question: str, results: int) -> bool:
-        """Whether this many results answer ``question`` directly, rather than being inputs to its answer."""
+    def is_answer(self, question: str, results: Sequence[CalculationResult]) -> bool:
+        """Whether the results answer ``question`` directly, rather than being inputs to its answer."""
         return False
 
-    def recalculated(
-        self, claim: DraftClaim, question: str, cited: Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
-    ) -> str | None:
+    def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
         """Why a calculation in a claim does not follow from the ``cited`` spans, "" if it does; None for a
         claim that is not a calculation asked for."""
         return None

@@ -83,10 +83,13 @@ def find_evidence(
     max_no_answer: float,
     check: AnswerCheck | None = None,
 ) -> tuple[Answer, ...]:
-    """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () if nothing answers."""
+    """The calculator's cells, or at most MAX_SENTENCES sentences or rows, best first, none nearly the same;
+    () if nothing answers. The ``check`` rescores what the extractor selects; without it, passages whose
+    no-answer probability is above ``max_no_answer`` are left out."""
     if cells := calculator().evidence(wanted, passages):
         return tuple(cells)
-    pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
+    found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
+    pointed = choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
     rows = [row for row in rows if not differing_cell(wanted.question, row.passage, row.row)]
     if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
@@ -106,21 +109,6 @@ def _row_wins(wanted: ParsedQuestion, row: CellAnswer, pointed: Answer) -> bool:
     return tabular and row.score >= max(_TABULAR, sure(pointed))
 
 
-def find_pointed(
-    wanted: ParsedQuestion,
-    passages: Sequence[Passage],
-    extractor: Extractor,
-    *,
-    max_no_answer: float,
-    check: AnswerCheck | None = None,
-) -> list[Answer]:
-    """At most MAX_SENTENCES sentences and rows, best first, without near-duplicates. The ``check`` rescores
-    what the extractor selects; without it, passages whose no-answer probability is above ``max_no_answer``
-    are left out."""
-    found = find_stretches(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
-    return choose(wanted, found, check.least if check else MIN_PROBABILITY, MAX_SENTENCES)
-
-
 def find_stretches(
     wanted: ParsedQuestion,
     passages: Sequence[Passage],
@@ -130,7 +118,11 @@ def find_stretches(
     check: AnswerCheck | None = None,
 ) -> list[Answer]:
     """Sentences and rows that may answer, most likely first, including those below the threshold."""
-    mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
+    mine = [
+        passage
+        for passage in of_the_named(wanted, passages)
+        if not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
+    ]
     if not mine:
         return []
     found: list[Answer] = []
@@ -174,17 +166,17 @@ def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list
     """The MOST_JUDGED most promising answers, with the check's probabilities."""
     first = sorted(found, key=lambda answer: -round(sure(answer) * (answer.passage.relevance or 0.0), 6))
     first = first[:MOST_JUDGED]
-    weights = check.weigh(question, [_candidate(answer) for answer in first])
+    candidates = [
+        Candidate(text=framed_text(answer), reader=sure(answer), ranker=answer.passage.relevance or 0.0)
+        for answer in first
+    ]
+    weights = check.weigh(question, candidates)
     return [
         msgspec.structs.replace(answer, probability=p)
         if isinstance(answer, SentenceAnswer)
         else msgspec.structs.replace(answer, probability=p, score=p)
         for answer, p in zip(first, weights, strict=True)
     ]
-
-
-def _candidate(answer: Answer) -> Candidate:
-    return Candidate(text=framed_text(answer), reader=sure(answer), ranker=answer.passage.relevance or 0.0)
 
 
 def framed_text(answer: Answer) -> str:
@@ -278,10 +270,6 @@ def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
     """Whether a sentence states a value: a number outside its periods, and the item asked for."""
     said = {mention.name for mention in calculator().named_in(plain).items}
     return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
-
-
-def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
-    return not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
 
 
 def _alike(one: Answer, other: Answer) -> bool:

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from citewell.core.records import Record
 from citewell.core.stretches import with_free
+from citewell.questions.periods import MONTHS as MONTH_NAMES
 
 SCALES: dict[str, int] = {
     "hundred": 10**2, "thousand": 10**3, "thousands": 10**3, "million": 10**6, "millions": 10**6,
@@ -103,17 +104,9 @@ ORDINALS = {
 } | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100, "thousandth": 1000}
 Parts = tuple[int | None, int | None, int | None]
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-            "august aug", "september sept sep", "october oct", "november nov", "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
+MONTHS = {name: number for number, full in enumerate(MONTH_NAMES, start=1) for name in (full, full[:3])} | {
+    "sept": 9
+}
 
 
 class Moment(Record, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from citewell.core.ports import Reading
-from citewell.core.records import Chunk, Record
+from citewell.core.records import Chunk, Citation, Record
 from citewell.core.sentences import list_lead, sentence_spans
 
 MOST_LED, MOST_LED_CHARACTERS = 4, 400
@@ -130,3 +130,20 @@ def heading_above(content: str, start: int) -> str:
         if 0 < len(words) <= MAX_HEADING and "\t" not in words and not _ENDING.search(words):
             return "" if words.startswith(_BULLETS) else words
     return ""
+
+
+def cite(chunk: Chunk, start: int, end: int, mode: str) -> Citation:
+    """A citation of ``[start, end)`` of the document, which lies in ``chunk``, from no place of an answer."""
+    return Citation(
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        start=start,
+        end=end,
+        quote=chunk.content[start - chunk.start_offset : end - chunk.start_offset],
+        answer_start=-1,
+        answer_end=-1,
+        mode=mode,
+        section_path=chunk.section_path,
+        page=chunk.page,
+    )

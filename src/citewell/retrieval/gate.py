@@ -28,6 +28,7 @@ from citewell.questions.evidence import (
 )
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
+from citewell.questions.quotable import cite
 from citewell.questions.rows import CellAnswer, asked_words, label_stems
 from citewell.retrieval.quarantine import quarantine_poisoned
 
@@ -194,19 +195,7 @@ def _place(passage: Passage, asked: frozenset[str]) -> Citation:
         start, end = _most_words(chunk.content, asked)
     if end - start > LONGEST:
         end = start + max(chunk.content[start : start + LONGEST].rfind(" "), LONGEST // 2)
-    return Citation(
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        start=chunk.start_offset + start,
-        end=chunk.start_offset + end,
-        quote=chunk.content[start:end],
-        answer_start=-1,
-        answer_end=-1,
-        mode="nearest",
-        section_path=chunk.section_path,
-        page=chunk.page,
-    )
+    return cite(chunk, chunk.start_offset + start, chunk.start_offset + end, "nearest")
 
 
 def _most_words(text: str, asked: frozenset[str]) -> tuple[int, int]:

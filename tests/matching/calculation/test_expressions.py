@@ -10,19 +10,15 @@ from hypothesis import strategies as st
 
 from citewell.questions.calculation.arithmetic import (
     MAX_EXPONENT,
-    MAX_LEAVES,
     Node,
     NotArithmetic,
     NumberLeaf,
     Tree,
     currency,
-    format_number,
     format_tree,
     leaves,
     parse,
-    parse_number,
     printed_amount,
-    shape,
     worked,
 )
 
@@ -43,7 +39,6 @@ def value(text: str) -> Decimal:
 @given(TREES)
 def test_what_is_shown_is_read_again_as_the_same(tree: Tree) -> None:
     assert parse(format_tree(tree)) == tree
-    assert [leaf.text for leaf in leaves(shape(tree))] == [""] * len(list(leaves(tree)))
 
 
 @pytest.mark.parametrize(
@@ -71,20 +66,11 @@ def test_what_does_not_fit_together_is_refused(text: str) -> None:
         parse(text)
 
 
-def test_hostile_lengths_and_powers_are_refused() -> None:
-    with pytest.raises(NotArithmetic):
-        parse(" + ".join("1" * (MAX_LEAVES + 1)))
-    with pytest.raises(NotArithmetic):
-        parse("(" * 5_000 + "1" + ")" * 5_000)
+def test_hostile_powers_are_refused() -> None:
     with pytest.raises(ArithmeticError):
         value(f"9 ^ {MAX_EXPONENT + 1}")
     with pytest.raises(ArithmeticError):
         value("1 ÷ (2 − 2)")
-
-
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=2, min_value=-(10**9), max_value=10**9))
-def test_an_amount_that_was_written_is_read_again(number: Decimal) -> None:
-    assert parse_number(format_number(number)) == number
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.questions.calculation.arithmetic import format_tree, leaves
+from citewell.questions.calculation.arithmetic import MAX_LEAVES, format_tree, leaves
 from citewell.questions.calculation.formulae import workings
 from citewell.questions.calculation.items import ITEMS, RATIOS
 
@@ -124,3 +124,5 @@ def test_deep_brackets_and_long_questions_are_left_alone() -> None:
     deep = "(" * 500 + "revenue" + ")" * 500
     assert told(f"What is the FY2019 x of Acme? X is defined as: {deep}.") == []
     assert told("What is the FY2022 current ratio of Acme? " + "Be brief. " * 400) == []
+    long = " + ".join(["revenue"] * (MAX_LEAVES + 1))
+    assert told(f"What is the FY2019 x of Acme? X is defined as: {long}.") == []

@@ -1,7 +1,7 @@
 """Arithmetic expressions: build, parse, format and evaluate.
 
 In: "(6,098 − 473) ÷ 17,606", or items in periods and the calculation to perform. Out: a tree, its text, its
-value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a space on both sides, so
+value; a printed amount as a decimal. The operators are − + × ÷ ^ with a space on both sides, so
 that a hyphen or slash inside a name is part of the name. Only :func:`format_number` rounds. Independent of
 questions, cells and scales: operands of one calculation must share a scale.
 """
@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import reduce
 
 from citewell.core.records import Record
 from citewell.questions.periods import Period
 
-MAX_LENGTH, MAX_LEAVES = 4_000, 64
+MAX_LEAVES = 64
 PRECISION, PLACES = 28, 6
 """Exact digits, and how many of them are decimals."""
 MAX_EXPONENT = 100
@@ -42,20 +43,13 @@ Tree = NumberLeaf | Node
 
 
 class NotArithmetic(ValueError):
-    """The text is not an expression: unbalanced, an operand missing, too long, or not understood."""
+    """The text is not an expression: unbalanced, an operand missing, or not understood."""
 
 
 def parse(text: str) -> Tree:
     """The tree of ``text``; raises :class:`NotArithmetic`."""
-    need(len(text) <= MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
-    parts = [part for piece in _SIGN.split(text) if (part := piece.strip())]
-    found: list[Tree | str] = [
-        part if part in _RANK or part in "()" else NumberLeaf(text=part) for part in parts
-    ]
-    need(
-        sum(isinstance(part, NumberLeaf) for part in found) <= MAX_LEAVES, f"more than {MAX_LEAVES} operands"
-    )
-    return built(found)
+    parts = filter(None, map(str.strip, _SIGN.split(text)))
+    return built(part if part in _RANK or part in "()" else NumberLeaf(text=part) for part in parts)
 
 
 def built(parts: Iterable[Tree | str]) -> Tree:
@@ -107,11 +101,6 @@ def mapped(tree: Tree, change: Callable[[NumberLeaf], Tree]) -> Tree:
     return Node(sign=tree.sign, left=mapped(tree.left, change), right=mapped(tree.right, change))
 
 
-def shape(tree: Tree) -> Tree:
-    """The tree with empty leaves: what two forms of one calculation have in common."""
-    return mapped(tree, lambda _: NumberLeaf(text=""))
-
-
 def format_tree(tree: Tree) -> str:
     """The text of ``tree``, with only the brackets needed: ``parse(shown(tree)) == tree``."""
     if isinstance(tree, NumberLeaf):
@@ -158,10 +147,10 @@ def _join(outputs: list[Tree], sign: str) -> None:
     outputs.append(Node(sign=sign, left=left, right=right))
 
 
-def need(holds: bool, why: str = "operators, operands and brackets do not fit together") -> None:
+def need(holds: bool) -> None:
     """Raises :class:`NotArithmetic` unless ``holds``."""
     if not holds:
-        raise NotArithmetic(why)
+        raise NotArithmetic("operators, operands and brackets do not fit together")
 
 
 # --- calculations by name -------------------------------------------------------------------------
@@ -179,37 +168,15 @@ def named_leaves(tree: Tree) -> list[NumberLeaf]:
     return list(dict.fromkeys(one for one in leaves(tree) if one.item))
 
 
-def node(sign: str, left: Tree, right: Tree) -> Tree:
-    return Node(sign=sign, left=left, right=right)
-
-
-def _number(value: int) -> NumberLeaf:
-    return NumberLeaf(text=str(value))
-
-
-def change(item: str, first: Period, last: Period) -> Tree:
-    """The later value minus the earlier one."""
-    return node(MINUS, leaf(item, last), leaf(item, first))
-
-
-def growth(item: str, first: Period, last: Period) -> Tree:
-    """The change as a share of the earlier value."""
-    return node(OVER, change(item, first, last), leaf(item, first))
-
-
-def yearly_growth(item: str, first: Period, last: Period) -> Tree:
-    """The compound annual growth rate; the periods must be at least a year apart."""
-    grown = node(OVER, leaf(item, last), leaf(item, first))
-    root = node(OVER, _number(1), _number(last.year - first.year))
-    return node(MINUS, node(POWER, grown, root), _number(1))
+def filled(form: str, **operands: Tree) -> Tree:
+    """The tree of a formula such as "(b − a) ÷ a" with its names replaced by ``operands``."""
+    return mapped(parse(form), lambda one: operands.get(one.text, one))
 
 
 def mean(trees: Sequence[Tree]) -> Tree:
     """The arithmetic mean of ``trees``."""
-    whole = trees[0]
-    for tree in trees[1:]:
-        whole = node(PLUS, whole, tree)
-    return node(OVER, whole, _number(len(trees)))
+    whole = reduce(lambda left, right: Node(sign=PLUS, left=left, right=right), trees)
+    return Node(sign=OVER, left=whole, right=NumberLeaf(text=str(len(trees))))
 
 
 # --- printed amounts ------------------------------------------------------------------------------
@@ -253,12 +220,3 @@ def format_number(value: Decimal, *, percent: bool = False, places: int | None =
         shown = shown.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
     text = f"{abs(shown):,f}"
     return ("−" if shown < 0 else "") + text + ("%" if percent else "")
-
-
-def parse_number(text: str) -> Decimal | None:
-    """Inverse of :func:`format_number`, a percentage as a fraction; None for anything else."""
-    match = re.fullmatch(r"(−?)(\d[\d,]*(?:\.\d+)?)(%?)", text.strip())
-    if not match:
-        return None
-    value = Decimal(match[2].replace(",", "")) * (-1 if match[1] else 1)
-    return value / 100 if match[3] else value

@@ -13,16 +13,11 @@ from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.questions.calculation.arithmetic import (
-    OVER,
     NotArithmetic,
     Tree,
-    change,
-    growth,
     leaf,
     leaves,
     mean,
-    node,
-    yearly_growth,
 )
 from citewell.questions.calculation.items import RATIOS, core_words
 from citewell.questions.calculation.reading import (
@@ -30,6 +25,8 @@ from citewell.questions.calculation.reading import (
     find_calculations,
     formula,
     labels_in,
+    of_two,
+    over_time,
 )
 from citewell.questions.parsing import (
     EVERY_YEAR,
@@ -79,6 +76,7 @@ _DIFFERENCE = re.compile(
     r"\bhow much (?:did|has|have)\b.{0,80}\b(?:change|increase|decrease|grow|rise|fall|drop|decline)d?\b",
     re.I | re.S,
 )
+_OVER_TIME = (("yearly growth", _CAGR), ("growth", _GROWTH), ("change", _DIFFERENCE))
 _AS_SHARE = re.compile(r"\bas an? (?:%|percent(?:age)?|share|fraction|proportion) (?:of|to)\b", re.I)
 _DEFINED = re.compile(
     r"(?:\bdefine\s{1,9}(?:the\s{1,9})?(?P<a>[^.:?]{2,80}?)\s{1,9}as:?"
@@ -248,31 +246,19 @@ def _of_items(main: ParsedQuestion, periods: Sequence[Period]) -> list[Calculati
     share = _AS_SHARE.search(main.question)
     years = years_meant(main.question, periods) if main.average else list(periods)
     if share and len(main.items) == 2 and main.items[0].start < share.start() < main.items[1].start:
-        one, other = (mention.name for mention in main.items)
-        parts = [node(OVER, leaf(one, year), leaf(other, year)) for year in years]
-        what = f"{one} as a share of {other}"
+        parts = of_two("share", main.items[0].name, main.items[1].name, years)
         if main.average and len(parts) > 1:
-            return [(_over_years(what, years), mean(parts), True)]
-        return [(f"{what}, {year.name}", part, True) for year, part in zip(years, parts, strict=True)]
+            what = parts[0][0].removesuffix(f", {years[0].name}")
+            return [(_over_years(what, years), mean([tree for _, tree, _ in parts]), True)]
+        return parts
     names = list(dict.fromkeys(mention.name for mention in main.items))
     if len(names) != 1:
         return []
     (item,) = names
     if main.average and len(periods) > 1:
         return [(_over_years(item, years), mean([leaf(item, year) for year in years]), False)]
-    pair = with_year_before(periods)
-    if len(pair) != 2:
-        return []
-    first, last = pair
-    span = f"{item}, {first.name} to {last.name}"
-    if _CAGR.search(main.question):
-        apart = last.year > first.year
-        return [(f"yearly growth of {span}", yearly_growth(item, first, last), True)] if apart else []
-    if _GROWTH.search(main.question):
-        return [(f"growth of {span}", growth(item, first, last), True)]
-    if _DIFFERENCE.search(main.question):
-        return [(f"change of {span}", change(item, first, last), False)]
-    return []
+    kind = next((kind for kind, pattern in _OVER_TIME if pattern.search(main.question)), "")
+    return over_time(kind, item, periods) if kind else []
 
 
 def _over_years(what: str, years: Sequence[Period]) -> str:

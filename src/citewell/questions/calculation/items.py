@@ -270,18 +270,14 @@ def find_item(
 
 
 def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """Cells of rows labelled ``label`` under a column of ``period``; none if they disagree."""
-    found = [
+    """Cells of rows labelled ``label`` under a column of ``period``, best first."""
+    return best_first(
         CellAnswer(passage=passage, row=row, cell=cell, score=same * fit)
         for passage in passages
         for row in passage.chunk.rows
         if (same := same_label(row.label, label))
         for cell, fit in columns_of_period(passage, row, period)
-    ]
-    top = max((answer.score for answer in found), default=0.0)
-    best = [answer for answer in best_first(found) if answer.score >= top - 1e-9]
-    values = {text_of(a.passage, a.cell.start, a.cell.end).strip("$ ") for a in best if a.cell}
-    return best if len(values) == 1 else []
+    )
 
 
 def item_cells(

@@ -18,16 +18,15 @@ from citewell.questions.calculation.arithmetic import (
     OVER,
     PLUS,
     TIMES,
+    Node,
     NotArithmetic,
     NumberLeaf,
     Tree,
     built,
-    change,
-    growth,
+    filled,
     leaf,
     mean,
     need,
-    node,
 )
 from citewell.questions.calculation.items import RATIOS, named_in
 from citewell.questions.periods import Period, ordered, periods_in, with_year_before, years_meant
@@ -99,10 +98,9 @@ def _item(
     if not how:
         need(len(periods) == 1)
         return leaf(item, periods[0])
-    pair = with_year_before(periods)
+    pair = [leaf(item, one) for one in with_year_before(periods)]
     need(len(pair) == 2)
-    first, last = pair
-    return mean([leaf(item, first), leaf(item, last)]) if how[0] == "average" else change(item, first, last)
+    return mean(pair) if how[0] == "average" else Node(sign=MINUS, left=pair[1], right=pair[0])
 
 
 def _parts_of(text: str, defined: Mapping[str, str]) -> list[Part]:
@@ -202,7 +200,11 @@ def find_calculations(asked: str, periods: Sequence[Period]) -> list[Calculation
     if not a or (len(periods) > 1 and _words_between(asked, periods)):
         return []
     years = ordered(list({period.name: period for period in periods}.values()))
-    return _made(kind, a, b, years_meant(asked, years) if kind == "mean" else years)
+    if kind in _OVER_TIME:
+        return over_time(kind, a, years)
+    if kind == "mean":
+        return _means(a, years_meant(asked, years))
+    return of_two(kind, a, b, years) if b else []
 
 
 def labels_in(asked: str, periods: Sequence[Period]) -> tuple[str, ...]:
@@ -220,41 +222,51 @@ def _read(asked: str, periods: Sequence[Period]) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _made(kind: str, a: str, b: str, periods: list[Period]) -> list[Calculation]:
-    last = periods[-1]
+def over_time(kind: str, item: str, periods: Sequence[Period]) -> list[Calculation]:
+    """The "change", "growth" or "yearly growth" of ``item`` between two periods; [] for others. A single
+    period is preceded by the year before."""
     pair = with_year_before(periods)
-    if kind in ("growth", "change"):
-        if len(pair) != 2:
-            return []
-        span = f"{a}, {pair[0].name} to {pair[1].name}"
-        worked = (growth if kind == "growth" else change)(a, pair[0], pair[1])
-        return [(f"{kind} of {span}", worked, kind == "growth")]
-    if kind == "mean":
-        items = [(a, period) for period in periods]
-        if len(periods) == 1:
-            one, _, other = a.partition(" and ")
-            items = [(_label(one), last), (_label(other), last)] if other else []
-        what = f"average {'of ' if len(periods) == 1 else ''}{a}, {', '.join(p.name for p in periods)}"
-        return [(what, mean([leaf(item, period) for item, period in items]), False)] if items else []
-    if not b:
+    form, percent = _OVER_TIME[kind]
+    if len(pair) != 2 or ("years" in form and pair[0].year >= pair[1].year):
         return []
-    sign, called = _OF_TWO[kind]
+    first, last = pair
+    years = NumberLeaf(text=str(last.year - first.year))
+    tree = filled(form, first=leaf(item, first), last=leaf(item, last), years=years)
+    return [(f"{kind} of {item}, {first.name} to {last.name}", tree, percent)]
+
+
+_OVER_TIME = {
+    "change": ("last − first", False),
+    "growth": ("(last − first) ÷ first", True),
+    "yearly growth": ("(last ÷ first) ^ (1 ÷ years) − 1", True),
+}
+_OF_TWO = {
+    "difference": ("a − b", "{a} less {b}", False),
+    "ratio": ("a ÷ b", "{a} to {b}", False),
+    "share": ("a ÷ b", "{a} as a share of {b}", True),
+    "sum": ("a + b", "{a} and {b}", False),
+}
+"""Formula, name, whether it is a percentage by nature."""
+
+
+def of_two(kind: str, a: str, b: str, periods: Sequence[Period]) -> list[Calculation]:
+    """The "difference", "ratio", "share" or "sum" of two items in each period."""
+    form, called, percent = _OF_TWO[kind]
+    what = called.format(a=a, b=b)
     return [
-        (
-            f"{called.format(a=a, b=b)}, {period.name}",
-            node(sign, leaf(a, period), leaf(b, period)),
-            kind == "share",
-        )
+        (f"{what}, {period.name}", filled(form, a=leaf(a, period), b=leaf(b, period)), percent)
         for period in periods
     ]
 
 
-_OF_TWO = {
-    "difference": (MINUS, "{a} less {b}"),
-    "ratio": (OVER, "{a} to {b}"),
-    "share": (OVER, "{a} as a share of {b}"),
-    "sum": (PLUS, "{a} and {b}"),
-}
+def _means(a: str, periods: Sequence[Period]) -> list[Calculation]:
+    """The mean of one row over the periods, or of two rows in the only one."""
+    items = [(a, period) for period in periods]
+    if len(periods) == 1:
+        one, _, other = a.partition(" and ")
+        items = [(_label(one), periods[0]), (_label(other), periods[0])] if other else []
+    what = f"average {'of ' if len(periods) == 1 else ''}{a}, {', '.join(p.name for p in periods)}"
+    return [(what, mean([leaf(item, period) for item, period in items]), False)] if items else []
 
 
 def _without_periods(asked: str, periods: Sequence[Period]) -> str:

@@ -9,7 +9,7 @@ quotes alone. Doubtful operands are rejected: a missing result costs an answer, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from citewell.core.records import DraftClaim, Passage, Record
@@ -18,7 +18,6 @@ from citewell.questions.calculation.arithmetic import (
     OVER,
     PLUS,
     Node,
-    NotArithmetic,
     NumberLeaf,
     Tree,
     currency,
@@ -27,14 +26,10 @@ from citewell.questions.calculation.arithmetic import (
     leaves,
     mapped,
     named_leaves,
-    parse,
-    parse_number,
     printed_amount,
-    shape,
     worked,
 )
 from citewell.questions.calculation.comparing import compared, recompared
-from citewell.questions.calculation.degrees import asked
 from citewell.questions.calculation.formulae import (
     Working,
     all_workings,
@@ -58,19 +53,16 @@ from citewell.questions.calculation.items import (
 from citewell.questions.calculation.items import (
     printed as printed_names,
 )
-from citewell.questions.calculator import CalculationResult, Calculator, Named
+from citewell.questions.calculator import CalculationResult, Calculator, Cited, Named
 from citewell.questions.naming import of_the_named, own_periods
 from citewell.questions.parsing import ParsedQuestion, QuestionKind, read_question
 from citewell.questions.periods import Period, periods_in
 from citewell.questions.rows import CellAnswer, column_fit, text_of
 from citewell.questions.scales import context_scales
 
-Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
-"""Passages with the spans of their documents that a claim cites."""
 LEAST_OPERANDS = 2
-MOST_CONSTANT = 366
 LEAST_FIT = 0.6  # the column has the period explicitly or by its table, not just by convention
-PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10
+PERCENT_PLACES, RATIO_PLACES = 2, 2
 
 _PART_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9|13|26|39) (?:months|weeks)|\bquarter", re.I)
 _WHOLE_YEAR = re.compile(r"\b(?:twelve|12) months|\b(?:52|53) weeks|\b(?:fiscal )?years?\b|\bfy", re.I)
@@ -137,8 +129,6 @@ def unfit(tree: Tree, operands: Mapping[NumberLeaf, Operand]) -> str:
 def result_of(working: Working, value: Decimal) -> str:
     """``value`` in the format the question asks for, or its natural one; "" if it cannot be written."""
     places = working.places
-    if places is not None and places > MOST_PLACES:
-        return ""
     try:
         if _is_amount(working.tree):
             exact = value if places is not None or _is_sum(working.tree) else round(value, RATIO_PLACES)
@@ -261,7 +251,7 @@ class StatementCalculator(Calculator):
 
     def compared(self, question: str, passages: Sequence[Passage]) -> tuple[CellAnswer, ...]:
         comparison = compared(question, passages)
-        return comparison.result.cells if comparison else ()
+        return comparison.cells if comparison else ()
 
     def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
         if comparison := compared(wanted.question, passages):
@@ -272,8 +262,8 @@ class StatementCalculator(Calculator):
             return cells
         return compared_cells(wanted, passages) if wanted.ask is QuestionKind.WHICH else []
 
-    def is_answer(self, question: str, results: int) -> bool:
-        return is_answer(question, results) or (results == 1 and asked(question) is not None)
+    def is_answer(self, question: str, results: Sequence[CalculationResult]) -> bool:
+        return any(not one.result for one in results) or is_answer(question, len(results))
 
     def results(
         self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
@@ -281,68 +271,65 @@ class StatementCalculator(Calculator):
         quoted = {answer.key for answer in found}
         comparison = compared(question, passages)
         if comparison and quoted.issuperset(answer.key for answer in comparison.shown):
-            return (comparison.result,)
+            return (comparison,)
         named = of_the_named(read_question(question), passages)
+
+        def find(name: NumberLeaf) -> list[Operand]:
+            return [operand for operand in operands_of(name, named) if operand.answer.key in quoted]
+
         made: dict[str, CalculationResult] = {}
-        for working in all_workings(question):
-            names = named_leaves(working.tree)
-            held = {name: [o for o in operands_of(name, named) if o.answer.key in quoted] for name in names}
-            if working.what not in made and names and all(held.values()):
-                result = _result_from(working, {name: of[0] for name, of in held.items()})
-                made |= {working.what: result} if result else {}
+        for result in _made(all_workings(question), find):
+            made.setdefault(result.what, result)
         return tuple(made.values())
 
     def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
-        """Every operand must be the value of a cited cell whose row is the named item and whose column is
-        the period, all at one scale in one document; the result must follow from them; and the calculation
-        and its name must be asked for by the question, so that no other text passes as proven by numbers."""
+        """The claim must state, word for word, the calculation that the question asks for, made again from
+        the cited cells alone: every operand is the value of a cited cell whose row is the named item and
+        whose column is the period, all at one scale in one document."""
         if (wrong := recompared(claim, question, cited)) is not None:
             return wrong
-        said, _, result = claim.text.strip().rpartition(" = ")
-        what, _, said = said.rpartition(": ")
         asked = (
-            w for w in all_workings(question) if (w.what, format_tree(w.tree)) == (what, claim.reasoning)
+            working
+            for working in all_workings(question)
+            if claim.text.startswith(f"{working.what}: ") and format_tree(working.tree) == claim.reasoning
         )
         working = next(asked, None)
-        try:
-            numbers = parse(said)
-        except NotArithmetic:
+        if working is None or sum(bool(one.item) for one in leaves(working.tree)) < LEAST_OPERANDS:
             return None
-        if working is None or shape(working.tree) != shape(numbers):
-            return None
-        names = list(leaves(working.tree))
-        if sum(bool(name.item) for name in names) < LEAST_OPERANDS:
-            return None
-        operands: dict[NumberLeaf, Operand] = {}
-        for name, number in zip(names, leaves(numbers), strict=True):
-            value = parse_number(number.text)
-            operand = _cited_operand(name, value, cited)
-            if operand is not None:
-                operands[name] = operand
-            elif value is None or not _constant(name, number.text, value):
-                return f"no cited cell contains {number.text} as \u201c{name.text}\u201d"
+        names = named_leaves(working.tree)
+        operands = {name: found for name in names if (found := _cited_operand(name, cited))}
+        if lacking := [name.text for name in names if name not in operands]:
+            return f"no cited cell contains \u201c{lacking[0]}\u201d"
         if reason := unfit(working.tree, operands):
             return reason
-        again = _worth(working, operands)
-        if again and again == result.strip():
-            return ""
-        if not again:
+        result = _result_from(working, operands)
+        if result is None:
             return "the calculation has no result, for example because of a division by zero"
-        return f"the calculation gives {again}, not {result}"
+        told = f"{result.what}: {result.working} = {result.result}"
+        return "" if claim.text.strip() == told else f"the cited cells give \u201c{told}\u201d"
 
 
 def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
     """The operand cells of a calculation over named rows; [] unless all are found, or if the table has a
     row for the change itself."""
     named = of_the_named(wanted, passages)
-    for working in labelled_workings(wanted.question):
-        names = named_leaves(working.tree)
-        if any(_change_is_printed(name.item, named) for name in names):
-            continue
-        found = {name: operands_of(name, named) for name in names}
-        if all(found.values()) and not unfit(working.tree, {name: of[0] for name, of in found.items()}):
-            return [of[0].answer for of in found.values()]
-    return []
+
+    def find(name: NumberLeaf) -> list[Operand]:
+        return [] if _change_is_printed(name.item, named) else operands_of(name, named)
+
+    found = next(_made(labelled_workings(wanted.question), find), None)
+    return list(found.cells) if found else []
+
+
+def _made(
+    workings: Iterable[Working], find: Callable[[NumberLeaf], Sequence[Operand]]
+) -> Iterator[CalculationResult]:
+    """The results of the calculations whose operands are all found."""
+    for working in workings:
+        found = {name: find(name) for name in named_leaves(working.tree)}
+        if found and all(found.values()):
+            result = _result_from(working, {name: operands[0] for name, operands in found.items()})
+            yield from [result] if result else []
 
 
 def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
@@ -379,18 +366,11 @@ def _worth(working: Working, operands: Mapping[NumberLeaf, Operand]) -> str:
     return result_of(working, value)
 
 
-def _cited_operand(name: NumberLeaf, value: Decimal | None, cited: Cited) -> Operand | None:
-    """The cited cell that matches ``name`` and contains ``value``, or None."""
-    for passage, spans in cited if name.item else ():
+def _cited_operand(name: NumberLeaf, cited: Cited) -> Operand | None:
+    """The cited cell that matches ``name``, or None."""
+    for passage, spans in cited:
         for operand in operands_of(name, [passage]):
             cell = operand.answer.cell
-            inside = cell and any(start <= cell.start and cell.end <= end for start, end in spans)
-            if inside and operand.value == value:
+            if cell and any(start <= cell.start and cell.end <= end for start, end in spans):
                 return operand
     return None
-
-
-def _constant(name: NumberLeaf, printed: str, value: Decimal) -> bool:
-    """Whether a number is a constant of the formula itself."""
-    whole = value == value.to_integral_value()
-    return not name.item and name.text == printed and whole and 0 < value <= MOST_CONSTANT
