@@ -15,7 +15,7 @@ from citewell.core.sentences import list_lead, sentence_spans
 
 MOST_LED, MOST_LED_CHARACTERS = 4, 400
 """Maximum lines from a line to its lead-in, and characters in total."""
-LEAST_SENTENCE, LEAST_LINE = 4, 6
+LEAST_SENTENCE, LEAST_LINE = 3, 6
 """Minimum words of a sentence, and of a line without a full stop in a text without pages: on a page it may
 be half of a sentence."""
 
