@@ -173,8 +173,8 @@ def report(found: dict[str, dict[str, str]]) -> None:
     ]
     forms = [(name, *(_told(counted(way, name)) for way in WAYS)) for name in (*FORMS, ALL)]
     body = f"""`python -m benchmarks.lies`: {len(found)} invented subjects, each with one true document and
-{len(FORMS)} in which a false value is stated: plainly (40 grams for 40 milligrams, 3 billion for 3 million,
-an older founding date), with a footnote ("Rejected by the board."), as satire, under "Common false rumours",
+{len(FORMS)} in which a false value is stated: plainly (40 grams for 40 milligrams, an older founding
+date), with a footnote ("Rejected by the board."), as satire, under "Common false rumours",
 after "Imagine the following.", before "Retracted. All statements above are wrong.", and under a column head
 "(not approved)". The default models and thresholds; one question each.
 

@@ -374,6 +374,29 @@ def test_a_source_that_the_keeper_ranks_lower_makes_no_answer_partial(
     assert len(answer.conflicts) == 1
 
 
+class CitesTheLast(Writer):
+    def generate(self, request: GenerationRequest) -> Draft:
+        ordered = sorted(request.passages, key=lambda one: one.chunk.document_id != "last.txt")
+        return super().generate(msgspec.structs.replace(request, passages=tuple(ordered)))
+
+
+def test_a_copy_of_a_disputed_sentence_is_as_disputed(make: Made) -> None:
+    """A conflict shows one side for each wording, and the answer may cite another document that has it."""
+    evidence, settings = MemoryEvidence(), Config().verification
+    years = {"other.txt": 1935, "copy.txt": 1932, "last.txt": 1932}
+    texts = {name: f"The bridge opened in {year}. So says {name}." for name, year in years.items()}
+    documents = [caller_document(name, text) for name, text in texts.items()]
+    for document in documents:
+        evidence.put(document)
+    retriever = StubRetriever([passage(document=document) for document in documents])
+    checker = Checker(Verifier(StubEntailer(), settings), evidence, settings)
+    answering, _, _ = make(CitesTheLast([TRUE]), retriever=retriever, checker=checker)
+    answer = answering.ask(Ask(question=QUESTION))
+    assert [citation.document_id for citation in answer.claims[0].citations] == ["last.txt"]
+    assert answer.decision is Decision.PARTIAL
+    assert "“The bridge opened in 1935.” (other.txt, no date)" in answer.text
+
+
 def test_what_stands_near_a_claim_may_gainsay_it_though_the_question_did_not_find_it(make: Made) -> None:
     retriever = StubRetriever([passage()])
     retriever.near_by = (passage(), said_elsewhere("The bridge opened in 1935."))

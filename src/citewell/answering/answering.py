@@ -22,7 +22,7 @@ from functools import partial
 
 import msgspec
 
-from citewell.answering.conflicts import find_conflicts
+from citewell.answering.conflicts import MIN_WORDS, find_conflicts
 from citewell.answering.force import describe_conflicts
 from citewell.answering.journal import Ask, Journal, validate_question
 from citewell.answering.stages import BROADENED, MORE, Parts, Stages, searchable
@@ -35,6 +35,7 @@ from citewell.core.ports import AnswerJudge, Clock, Entailer, Ranker, TraceStore
 from citewell.core.records import (
     Answer,
     AuditRecord,
+    Citation,
     ConfidenceReport,
     Conflict,
     Decision,
@@ -47,6 +48,7 @@ from citewell.questions.evidence import framed
 from citewell.verification.checking import Checked, nothing_to_check
 from citewell.verification.confidence import measure_consistency, report
 from citewell.verification.confidence.cards import NO_CARD, CardState
+from citewell.verification.standing import NOTE_MARK
 
 _MARK = re.compile(r" ?\[\d+\]")
 ABSTENTION = "No passage was found that answers this question reliably."
@@ -357,13 +359,23 @@ def _framed(checked: Checked, journal: Journal) -> list[str]:
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:
-    """Whether a shown claim cites a side that the operator does not rank above all others."""
+    """Whether a shown claim cites a side that the operator does not rank above all others, or a copy of it
+    elsewhere: a conflict has one side for each wording."""
     cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
     highest = len(conflict.ranks) > 1 and conflict.ranks[0] > conflict.ranks[1]
     return any(
-        (side.document_id, side.document_version) == (citation.document_id, citation.document_version)
-        and side.start < citation.end
-        and citation.start < side.end
+        _meet(side, citation) or _same_words(side.quote, citation.quote)
         for side in conflict.sides[highest:]
         for citation in cited
     )
+
+
+def _meet(one: Citation, other: Citation) -> bool:
+    of_one = (one.document_id, one.document_version) == (other.document_id, other.document_version)
+    return of_one and one.start < other.end and other.start < one.end
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Whether one sentence contains the other, apart from marks of footnotes."""
+    short, long = sorted((" ".join(NOTE_MARK.sub("", quote).split()) for quote in (one, other)), key=len)
+    return short in long and len(short.split()) >= MIN_WORDS
