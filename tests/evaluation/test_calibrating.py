@@ -77,10 +77,10 @@ def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path)
     path.write_text("\n".join(map(json.dumps, lines)))
     scored, unscored = scored_claims(load_labelled(path), FakeEntailer(), Verification())
     assert unscored == 1
-    assert [unit.scores for unit in promise_units(scored, Proof.VERBATIM)] == [(1.0,)]
+    assert promise_units(scored, Proof.VERBATIM) == [[(1.0, True)]]
     entailed = promise_units(scored, Proof.ENTAILED)
-    assert [unit.right for unit in entailed] == [(True,), (False,)]
-    assert entailed[0].scores[0] > 0.5 > entailed[1].scores[0]
+    assert [[right for _, right in unit] for unit in entailed] == [[True], [False]]
+    assert entailed[0][0][0] > 0.5 > entailed[1][0][0]
 
 
 def test_a_unit_is_a_group_of_one_file_or_a_row_without_one(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_unit_is_a_group_of_one_file_or_a_row_without_one(tmp_path: Path) -> N
         (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
         rows += load_labelled(tmp_path / name)
     scored, _ = scored_claims(rows, FakeEntailer(), Verification())
-    assert sorted(len(unit.right) for unit in promise_units(scored, Proof.VERBATIM)) == [1, 1, 2, 2, 2, 2]
+    assert sorted(map(len, promise_units(scored, Proof.VERBATIM))) == [1, 1, 2, 2, 2, 2]
 
 
 @pytest.mark.usefixtures("fake")

@@ -178,7 +178,9 @@ def test_nothing_of_a_document_is_active_in_what_an_agent_is_handed(
     assert narrowed.structured_content["passages"]
 
 
-def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_quoted_figure_is_read_under_its_column(
+    talk: Talk, kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The row alone names no year: its heads and units belong to it."""
     sales = tmp_path / "sales.csv"
     sales.write_text("Item,2018,2019\nNet sales,232,280\nCosts,139,165\n")
@@ -188,11 +190,12 @@ def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase,
     quote = document.text[row.start : row.end]
     texts = []
 
-    def heard(line: str | bytes, **options: Any) -> bytes:
+    def heard(kb: KnowledgeBase, line: str | bytes, **options: Any) -> bytes:
         texts.append(json.loads(line)["sources"][0]["text"])
-        return known(line, **options)
+        return known(kb, line, **options)
 
-    known, kb.verify_line = kb.verify_line, heard  # type: ignore[method-assign]
+    known = KnowledgeBase.verify_line
+    monkeypatch.setattr(KnowledgeBase, "verify_line", heard)
     given = {"claim": "Net sales were 280 in 2019.", "quote": quote, "document_id": "sales.csv"}
     _, checked = talk(("verify_citation", given))
     assert checked.structured_content["found"]

@@ -127,6 +127,7 @@ class ApiKeys:
                 if not key.last_used_at or datetime.fromisoformat(key.last_used_at) + _USED_EVERY <= now:
                     used = "UPDATE keys SET last_used_at = ? WHERE key_id = ?"
                     self._execute(used, format_time(now), key_id)
+                    key = msgspec.structs.replace(key, last_used_at=format_time(now))
                 return key
         return None
 
