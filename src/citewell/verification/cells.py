@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.questions.quantity import CURRENCIES, UNITS, Quantity, QuantityForm
@@ -252,9 +253,13 @@ def _named_beside(
 
 
 def _holds(claim: str, quantity: Quantity, cell: str, context: str) -> bool:
-    return any(
-        check.holds for check in check_numbers(claim, cell, context) if check.quantity.start == quantity.start
-    )
+    return quantity.start in _held(claim, cell, context)
+
+
+@lru_cache(maxsize=4096)
+def _held(claim: str, cell: str, context: str) -> frozenset[int]:
+    """Where the quantities of ``claim`` begin that ``cell`` holds."""
+    return frozenset(check.quantity.start for check in check_numbers(claim, cell, context) if check.holds)
 
 
 def _years(text: str) -> frozenset[int]:

@@ -43,8 +43,12 @@ _MOST = 40  # maximum values of a premise tried in pairs
 def speaks_of(claim: str, premise: str, context: str = "") -> bool:
     """``context`` is text around the premise that is not evidence itself: a title, units, column heads."""
     open_numbers = [check for check in check_numbers(claim, premise, context) if not check.holds]
-    if any(not _set_against(check, claim, premise, context) for check in open_numbers):
-        return False
+    if open_numbers:
+        said = frozenset(content_words(claim)).difference(content_words(context))
+        lines = [premise[start:end] for start, end in sentence_spans(premise)] or [premise]
+        numbered = [_Line(said, line) for line in lines]
+        if not all(_set_against(check, said, premise, numbered) for check in open_numbers):
+            return False
     missing = missing_names(claim, f"{context}\n{premise}")
     return not missing or substituted_name(claim, premise, context) is not None
 
@@ -59,21 +63,30 @@ def is_derivable(claimed: Quantity, premise: str) -> bool:
     return any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2))
 
 
-def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
-    """Whether another number takes the place of the claim's, in a line that shares many of its words."""
+class _Line:
+    """The words of a premise's line, the forms of its numbers, and how many of the words ``said`` it has."""
+
+    def __init__(self, said: frozenset[str], line: str) -> None:
+        self.words = frozenset(content_words(line))
+        self.forms = {quantity.form for quantity in extract_quantities(line)}
+        self.shared = len(said & self.words)
+
+
+def _set_against(check: NumberCheck, said: frozenset[str], premise: str, lines: Sequence[_Line]) -> bool:
+    """Whether another number takes the place of the claim's, in a line that shares many of the words
+    ``said`` of it."""
     if (
         check.match in {Match.OPEN, Match.ABSENT}
         or check.nearest is None
         or is_derivable(check.quantity, premise)
     ):
         return False
-    wanted = set(content_words(claim)).difference(content_words(check.quantity.text), content_words(context))
-    like = check.nearest.form
-    lines = [premise[start:end] for start, end in sentence_spans(premise)] or [premise]
+    own = said.intersection(content_words(check.quantity.text))
+    wanted = len(said) - len(own)
     return not wanted or any(
-        len(wanted & set(content_words(line))) >= SAME * len(wanted)
+        line.shared - len(own & line.words) >= SAME * wanted
         for line in lines
-        if any(quantity.form is like for quantity in extract_quantities(line))
+        if check.nearest.form in line.forms
     )
 
 
