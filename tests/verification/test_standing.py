@@ -241,3 +241,11 @@ def test_a_plain_heading_or_sentence_turns_nothing(claim: str, text: str) -> Non
 )
 def test_headings_far_above_a_sentence_may_turn_it(sections: tuple[str, ...], whole: bool) -> None:
     assert stands_whole("The well is dry.", "The well is dry.", sections) == whole
+
+
+def test_the_month_of_a_date_in_a_heading_hedges_nothing() -> None:
+    for heading in ("Signed on 3 May 2021", "Minutes of May 2026", "Dated 1st May"):
+        assert stands_whole(
+            "The rent is 1,200 euros.", f"# {heading}\n\nThe rent is 1,200 euros.", (heading,)
+        )
+    assert not stands_whole("The rent rises.", "# What may come\n\nThe rent rises.", ("What may come",))

@@ -49,6 +49,7 @@ _TURNS = re.compile(
     r"students|applicants|those) (?:with\w*|who|in|on|under|over|aged|from))\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
+_MAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)? May\b|\bMay(?= \d)")  # the month hedges nothing
 _ASIDE_WORDS = 5  # a longer question or "Not ..." is a statement of its own
 _SPEAKS_OF_IT = re.compile(
     r"\W*(?:this|that|these|those|the (?:above|foregoing|statement|opposite|contrary|reverse))\b",
@@ -165,6 +166,7 @@ def _heading(line: str, below: str) -> str:
 
 
 def _turns(words: str) -> bool:
+    words = _MAY.sub("", words)
     return bool(_TURNS.search(words)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(words))
 
 
