@@ -68,8 +68,8 @@ CARD: dict[str, Any] = {
     "public sets and 83,000 short general pairs. The others left three, in steps of 2,048 tokens: 1,947 "
     "over general pairs, questions and the written passages on what the judge got wrong, then 1,450, with "
     "questions of yes or no; and last the two that training.judge describes, 560 and 600, with short texts "
-    "in which the sides of a relation are exchanged. The text attends to itself alone, each claim to the text and itself; "
-    "int8",
+    "in which the sides of a relation are exchanged. The text attends to itself alone, each claim to the "
+    "text and itself; int8",
     "seed": SEED,
     "command": "python -m training.judge; python -m training.judge recent, then last; "
     "python -m training.export judge",
