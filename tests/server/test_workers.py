@@ -162,7 +162,7 @@ def test_a_worker_that_died_is_not_waited_for(
     one, other = workers
     relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
     relay.begin("req_" + "a" * 24, "owner", groups=None, keep_s=300)
-    monkeypatch.setattr(streams, "GONE_S", 0.5)
+    monkeypatch.setattr(streams, "GONE_S", 2.0)  # it must still be there at the first look
     where = f"/v1/ask/req_{'a' * 24}/events"
     gone = told(other.client.get(where))
     assert [kind for kind, _, _ in gone] == ["error"]
