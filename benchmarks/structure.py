@@ -103,7 +103,7 @@ a call from one module into another; counted on the second call, when everything
 {table(("", "modules", "hops", "modules before", "hops before"), rows)}
 
 "Before" is the commit 0141645: 62,744 lines in 26 loose files and 22 folders under 22 import layers.
-Since then the tree stands in the order of the flow, and a question visits an eighth fewer modules.
+Since then the tree stands in the order of the flow.
 Today {total:,} lines stand in {len(parts)} folders under nine.
 
 {table(("folder", "lines", "files", "longest file"), [(n, f"{a:,}", str(b), str(c)) for n, a, b, c in parts])}

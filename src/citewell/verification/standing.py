@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from citewell.core.sentences import line_span, sentence_spans
+from citewell.core.stretches import blanked
+from citewell.questions.quantity import moments
 from citewell.verification.lexicon import HEDGES, NEGATIONS
 from citewell.verification.verbatim import LEAST_WORDS, find_all
 from citewell.verification.words import content_words, is_doubtful, is_finite, words_of
@@ -49,7 +51,6 @@ _TURNS = re.compile(
     r"students|applicants|those) (?:with\w*|who|in|on|under|over|aged|from))\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_MAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)? May\b|\bMay(?= \d)")  # the month hedges nothing
 _ASIDE_WORDS = 5  # a longer question or "Not ..." is a statement of its own
 _SPEAKS_OF_IT = re.compile(
     r"\W*(?:this|that|these|those|the (?:above|foregoing|statement|opposite|contrary|reverse))\b",
@@ -166,7 +167,7 @@ def _heading(line: str, below: str) -> str:
 
 
 def _turns(words: str) -> bool:
-    words = _MAY.sub("", words)
+    words = blanked(words, moments(words))  # the month of May hedges nothing
     return bool(_TURNS.search(words)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(words))
 
 
