@@ -184,3 +184,20 @@ def test_an_item_of_a_list_is_quoted_with_the_line_that_leads_up_to_the_list(
     assert said.text == claim
     for quote in said.quotes:
         assert passage.chunk.content[quote.start - passage.chunk.start_offset :].startswith(quote.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('Clause 1 reads: "The price is fair. The malt costs 655 euros."', "The malt costs 655 euros."),
+        (
+            "Clause 1 reads: \u201cThe price is fair. The malt costs 655 euros.\u201d",
+            "The malt costs 655 euros.",
+        ),
+        ('It asks for the word "malt costs 655 euros."', 'It asks for the word "malt costs 655 euros."'),
+        ('The malt costs 655 euros, he said "twice."', 'The malt costs 655 euros, he said "twice."'),
+    ],
+)
+def test_a_mark_that_closes_a_quotation_begun_elsewhere_is_not_quoted(pages, text: str, quoted: str) -> None:
+    draft = asked("What does the malt cost?", "655", pages.text(text))
+    assert [claim.text for claim in draft.claims] == [quoted]

@@ -249,3 +249,40 @@ def test_the_month_of_a_date_in_a_heading_hedges_nothing() -> None:
             "The rent is 1,200 euros.", f"# {heading}\n\nThe rent is 1,200 euros.", (heading,)
         )
     assert not stands_whole("The rent rises.", "# What may come\n\nThe rent rises.", ("What may come",))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'Clause 1 is replaced by: "1. The supplier delivers 35 tonnes a month."',
+        "Clause 1 is replaced by the following: \u201c1. The supplier delivers 35 tonnes a month. It pays.\u201d",
+        'Clause 1 shall read: "The supplier delivers 35 tonnes a month." Clause 4 is deleted.',
+        'In clause 2, the last sentence is amended to read "The supplier delivers 35 tonnes a month."',
+        "The second sentence is substituted with \u201cThe supplier delivers 35 tonnes a month.\u201d",
+    ],
+)
+def test_an_amendment_states_its_new_wording(source: str) -> None:
+    assert stands_whole("The supplier delivers 35 tonnes a month.", source)
+    assert stands_whole('The supplier delivers 35 tonnes a month."', source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'Clause 1 ("The supplier delivers 35 tonnes a month.") is replaced by clause 9.',
+        'Clause 1 should be replaced, the supplier wrote: "The supplier delivers 35 tonnes a month."',
+        'Draft amendment\nClause 1 is replaced by: "The supplier delivers 35 tonnes a month."',
+        'Clause 1 is replaced by: "If asked: The supplier delivers 35 tonnes a month; or not."',
+        'Clause 1 is not replaced by: "The supplier delivers 35 tonnes a month."',
+        'It was proposed that clause 1 is replaced by: "The supplier delivers 35 tonnes a month."',
+    ],
+)
+def test_words_about_a_wording_do_not_state_it(source: str) -> None:
+    assert not stands_whole("The supplier delivers 35 tonnes a month.", source)
+
+
+def test_a_greeting_introduces_no_list() -> None:
+    mail = "Hello Ines,\n\nthe meeting accepted it.\nThe arena has ordered 60 kegs for the opening.\n\nGudrun"
+    assert stands_whole("The arena has ordered 60 kegs for the opening.", mail)
+    listed = "The tenant,\n\n(a) having paid,\n\n(b) The lease ends at once on notice."
+    assert not stands_whole("The lease ends at once on notice.", listed)

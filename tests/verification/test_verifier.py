@@ -196,6 +196,13 @@ def test_contradiction_fails() -> None:
     assert (verdict.status, verdict.label) == (Status.CONTRADICTED, Label.CONTRADICTION)
 
 
+def test_a_sentence_is_not_contradicted_by_itself() -> None:
+    source = "Common rumours\nThe arena has ordered 60 kegs. The brewery moves to Kiel."
+    verdict = Verifier(Fixed(0.05, 0.9)).verify("The arena has ordered 60 kegs.", [source])
+    assert verdict.status is Status.UNSUPPORTED
+    assert verdict.reason == "the source has this sentence, but it may not be what the source states"
+
+
 def test_a_contradiction_that_cannot_be_named_does_not_say_that_nothing_says_it() -> None:
     verdict = Verifier(Fixed(0.05, 0.9)).verify("Acme makes anvils.", ["Acme was founded by a smith."])
     assert (verdict.status, verdict.reason) == (Status.CONTRADICTED, "the source says something different")

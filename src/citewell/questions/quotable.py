@@ -25,6 +25,8 @@ _PRONOUN = re.compile(
 )
 _ENDING = re.compile(r"[.!?:;)”\"’]$|\.\s?\(?\d{1,2}\)?$")
 _BULLETS = ("•", "-", "–", "*")
+_CLOSING = {'"': '"', "\u201d": "\u201c", "\u00bb": "\u00ab"}
+"""Closing quotation marks and what opens them."""
 MAX_HEADING = 80
 _LEADS = re.compile(r"[:：]$|\bfor example,?$", re.I)
 
@@ -82,7 +84,17 @@ def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: flo
         first = _antecedent(content, spans, at)
     if first is None:
         return None
-    return Pointed(start=first, end=last, share=share)
+    return Pointed(start=first, end=_without_stray_mark(content, first, last), share=share)
+
+
+def _without_stray_mark(content: str, start: int, end: int) -> int:
+    """``end``, or before a closing quotation mark there that nothing in the stretch opens."""
+    said, mark = content[start : end - 1], content[end - 1 : end]
+    if mark not in _CLOSING or said[-1:].isdigit():  # after a digit it is inches
+        return end
+    opened, closed = said.count(_CLOSING[mark]), said.count(mark)
+    stray = opened % 2 == 0 if mark == _CLOSING[mark] else opened <= closed
+    return end - 1 if stray else end
 
 
 def _antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:

@@ -26,6 +26,7 @@ _LIST_MARK = (
 )
 _MARKUP = r"(?P<marks>[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb()\[\]*_]*)"
 _QUOTES = re.compile("[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]")
+_AROUND = " \t.!\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _SINGLE_OPENS = re.compile(r"(?<!\w)['\u2018](?=\w)(?!(?:s|t|d|m|re|ve|ll|em|n)\b)", re.IGNORECASE)
 _SINGLE_CLOSES = re.compile(r"(?<=\S)['\u2019](?!\w)")
 _OPENS = re.compile(rf"\s*{_LIST_MARK}*{_MARKUP}\s*", re.IGNORECASE)
@@ -57,6 +58,12 @@ _SPEAKS_OF_IT = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
+# What comes right before the quoted wording that an amendment puts in force, from the start of its sentence.
+_NEW_WORDING = re.compile(
+    r"(?:(?:is|are|shall be|has been|have been) (?:replaced|substituted|amended|restated|changed)"
+    r"(?: in (?:its|their) entirety)?(?: (?:by|with|to read|to))?|(?:shall|will)(?: now)? read)"
+    r"(?: as follows| the following)?\s{0,3}[:,]?\s{0,3}[\"\u201c]"
+)
 NOTE_MARK = re.compile(r"\[\^\w{1,20}\]")
 _NOTE = re.compile(rf"^({NOTE_MARK.pattern}):(.*)$", re.MULTILINE)
 _MOST_PLACES = 20  # maximum occurrences of a claim examined in one text; the rest is left to the entailer
@@ -74,6 +81,12 @@ def stands_whole(claim: str, text: str, sections: Sequence[str] = ()) -> bool:
     return any(_stated(text, start, end) for start, end in find_all(bare, text)[:_MOST_PLACES])
 
 
+def copies_sentence(claim: str, text: str) -> bool:
+    """Whether ``claim`` is a sentence of ``text`` in its own words, whatever the text says of it."""
+    bare = claim.strip(_AROUND)
+    return any(text[start:end].strip(_AROUND) == bare for start, end in sentence_spans(text))
+
+
 def qualifying_headings(sections: Sequence[str], claim: str) -> list[str]:
     """Headings that may change the meaning of the text below and that ``claim`` does not include."""
     said = set(content_words(claim))
@@ -81,6 +94,12 @@ def qualifying_headings(sections: Sequence[str], claim: str) -> list[str]:
 
 
 def _stated(text: str, start: int, end: int) -> bool:
+    if inside := _new_wording(text, start, end):
+        a, b = inside
+        behind = _behind(text, b + 1)
+        turned = bool(_SPEAKS_OF_IT.match(behind)) and _turns(behind)
+        turned = turned or _turned_by_heading(text, a, text[start:end])
+        return not turned and _stated(text[a:b], start - a, min(end, b) - a)
     spans = sentence_spans(text)
     first = max((a for a, _ in spans if a <= start), default=0)
     last = min((b for _, b in spans if b >= end), default=len(text))
@@ -99,6 +118,22 @@ def _stated(text: str, start: int, end: int) -> bool:
         or _taken_back(text, first, last)
         or _turned_by_note(text, first, last)
     )
+
+
+def _new_wording(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The quotation around ``[start, end)`` if its sentence puts that wording in force, and nothing else."""
+    line, stop = line_span(text, start, end)
+    opened = None
+    for opened in _NEW_WORDING.finditer(text, line, start + 1):
+        pass
+    if opened is None or opened.end() > start + 1:
+        return None
+    close = min((at for mark in '"\u201d' if (at := text.find(mark, opened.end(), stop)) >= 0), default=-1)
+    if not end - 1 <= close:
+        return None
+    spans = sentence_spans(text[line : opened.start()])
+    before = text[line + spans[-1][0] : opened.start()] if spans else ""
+    return None if _turns(before) or _has_verb(before) else (opened.end(), close)
 
 
 def _paired(opening: str, closing: str) -> bool:
@@ -127,11 +162,15 @@ def _introduced(text: str, first: int) -> bool:
     line, ahead = text[begin:stop].strip(), text[begin:first]
     if not _balanced(ahead) or any(map(_has_verb, _LED.findall(ahead))):
         return True
-    for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
+    apart = False
+    for above in itertools.islice(_lines_above(text, begin, blank=True), _MOST_LINES):
+        if not above:
+            apart = True  # "Dear Ms Falk," and a blank line lead into no list
+            continue
         if above.endswith(":"):
             # For a table row, only a lead-in that negates matters.
             return _turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
-        if _GOES_ON.search(above):
+        if _GOES_ON.search(above) and (_ITEM.match(line) or not apart):
             return True
         if not _is_item(line) or not _is_item(above):
             return False
@@ -174,13 +213,19 @@ def _turns(words: str) -> bool:
 def _taken_back(text: str, first: int, last: int) -> bool:
     """Whether the next sentence on the line ends, limits or questions it, or an earlier one supposes it."""
     spans = sentence_spans(text)
-    behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
+    behind = _behind(text, last)
     aside = len(behind.split()) <= _ASIDE_WORDS
     if (aside or _SPEAKS_OF_IT.match(behind)) and _turns(behind):
         return True
     at = bisect_left(spans, (first, first))
     asks = aside and behind.rstrip("\"')\u201d").endswith("?")
     return asks or _posed(text, spans[max(0, at - _MOST_LINES) : at])
+
+
+def _behind(text: str, last: int) -> str:
+    """The next sentence on the line, "" if there is none."""
+    spans = sentence_spans(text)
+    return next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
 
 
 def _turned_by_note(text: str, first: int, last: int) -> bool:
@@ -203,11 +248,13 @@ def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
     return False
 
 
-def _lines_above(text: str, line: int) -> Iterator[str]:
-    """The non-blank lines before the one that begins at ``line``, nearest first."""
+def _lines_above(text: str, line: int, *, blank: bool = False) -> Iterator[str]:
+    """The non-blank lines, with ``blank`` also the blank ones as "", before the one that begins at ``line``,
+    nearest first."""
     while line > 0:
         begin = text.rfind("\n", 0, line - 1) + 1
-        if above := text[begin : line - 1].strip():
+        above = text[begin : line - 1].strip()
+        if above or blank:
             yield above
         line = begin
 

@@ -45,7 +45,7 @@ from citewell.verification.objections import (
     support_reason,
 )
 from citewell.verification.quantities import MOST_DIGITS, extract_values, has_long_number
-from citewell.verification.standing import qualifying_headings, stands_whole
+from citewell.verification.standing import copies_sentence, qualifying_headings, stands_whole
 from citewell.verification.support import card_of, support
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
@@ -249,6 +249,8 @@ class Verifier:
                 probability,
                 f"the source says something different: {reason}".rstrip(": "),
             )
+        if any(copies_sentence(question.claim, read.premise.text) for read in judged):
+            reason = reason or "the source has this sentence, but it may not be what the source states"
         reason = f"{reason or 'no passage says this'}{_partly(reads[: len(question.evidence)])}"
         return self._scored(Status.UNSUPPORTED, best, probability, reason)
 
@@ -260,6 +262,7 @@ class Verifier:
             if (read.entailment.contradiction or 0.0) >= self._settings.contradiction_threshold
             and speaks_of(question.claim, read.premise.text, _told(question, read.premise))
             and not another_subject(question, read.premise)
+            and not copies_sentence(question.claim, read.premise.text)  # no text denies its own sentence
             and not (_at_place(question, read.premise) and NEGATIONS.isdisjoint(words_of(question.claim)))
         ]
         return max(denying, key=lambda read: read.entailment.contradiction or 0.0, default=None)
