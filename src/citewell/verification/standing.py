@@ -123,9 +123,7 @@ def _stated(text: str, start: int, end: int) -> bool:
 def _new_wording(text: str, start: int, end: int) -> tuple[int, int] | None:
     """The quotation around ``[start, end)`` if its sentence puts that wording in force, and nothing else."""
     line, stop = line_span(text, start, end)
-    opened = None
-    for opened in _NEW_WORDING.finditer(text, line, start + 1):
-        pass
+    opened = max(_NEW_WORDING.finditer(text, line, start + 1), key=re.Match.end, default=None)
     if opened is None or opened.end() > start + 1:
         return None
     close = min((at for mark in '"\u201d' if (at := text.find(mark, opened.end(), stop)) >= 0), default=-1)
@@ -162,15 +160,12 @@ def _introduced(text: str, first: int) -> bool:
     line, ahead = text[begin:stop].strip(), text[begin:first]
     if not _balanced(ahead) or any(map(_has_verb, _LED.findall(ahead))):
         return True
-    apart = False
-    for above in itertools.islice(_lines_above(text, begin, blank=True), _MOST_LINES):
-        if not above:
-            apart = True  # "Dear Ms Falk," and a blank line lead into no list
-            continue
+    begun = bool(ahead.strip())  # what the line above leads into is an earlier sentence of this line
+    for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if above.endswith(":"):
             # For a table row, only a lead-in that negates matters.
             return _turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
-        if _GOES_ON.search(above) and (_ITEM.match(line) or not apart):
+        if _GOES_ON.search(above) and (_ITEM.match(line) or not begun):
             return True
         if not _is_item(line) or not _is_item(above):
             return False
@@ -248,13 +243,11 @@ def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
     return False
 
 
-def _lines_above(text: str, line: int, *, blank: bool = False) -> Iterator[str]:
-    """The non-blank lines, with ``blank`` also the blank ones as "", before the one that begins at ``line``,
-    nearest first."""
+def _lines_above(text: str, line: int) -> Iterator[str]:
+    """The non-blank lines before the one that begins at ``line``, nearest first."""
     while line > 0:
         begin = text.rfind("\n", 0, line - 1) + 1
-        above = text[begin : line - 1].strip()
-        if above or blank:
+        if above := text[begin : line - 1].strip():
             yield above
         line = begin
 
