@@ -135,6 +135,19 @@ def test_the_reading_process_has_no_network(tmp_path: Path) -> None:
     assert len(routes) <= 1, "it can reach something"
 
 
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_UNIX"])
+def test_a_process_that_cannot_leave_its_network_opens_no_socket(family: str) -> None:
+    tried = (
+        "import socket, citewell.documents.process as p\nif not p.refuse_sockets(): raise SystemExit(3)\n"
+        f"try: socket.socket(socket.{family})\nexcept PermissionError: raise SystemExit(0)\n"
+        "raise SystemExit(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", tried], check=False).returncode
+    if done == 3:
+        pytest.skip("this system has no seccomp filters, or not for this machine")
+    assert done == 0
+
+
 def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("# Head\n\n" + "One sentence of several words. " * 300)
