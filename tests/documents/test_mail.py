@@ -220,3 +220,10 @@ def test_the_header_that_travelled_with_a_message_of_outlook_comes_first() -> No
 def test_a_message_of_outlook_that_is_cut_off_is_an_error(cut: int) -> None:
     with pytest.raises(DocumentError):
         read_bytes(outlook()[:cut], document_id="mail.msg")
+
+
+def test_a_date_that_no_calendar_has_is_no_date() -> None:
+    data = bytes(mail()).replace(b"4 Mar 2026", b"4 Mar 22222222026")
+    document = read_bytes(data, document_id="mail.eml")
+    assert document.published_at is None
+    assert "1,360 euros" in document.text
