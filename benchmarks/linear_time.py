@@ -178,9 +178,9 @@ def _slowest(measured: Mapping[str, Mapping[str, Sequence[float]]], sizes: Seque
     for name, by_shape in measured.items():
         shape = max(by_shape, key=lambda shape: by_shape[shape][-1])
         times = by_shape[shape]
-        rows.append([name, shape, *_cells(times), _ratio(times[first], times[-1])])
+        rows.append([name, str(len(by_shape)), shape, *_cells(times), _ratio(times[first], times[-1])])
     heads = [f"{size // 1000} kB" for size in sizes]
-    return table(["door", "slowest shape", *heads, f"{heads[-1]} / {heads[first]}"], rows)
+    return table(["door", "shapes tried", "slowest", *heads, f"{heads[-1]} / {heads[first]}"], rows)
 
 
 def _cells(times: Sequence[float]) -> list[str]:
