@@ -32,6 +32,7 @@ import docx
 import msgspec
 import openpyxl
 
+from benchmarks.hostile_files import FILES
 from benchmarks.hostile_shapes import PIECES
 from benchmarks.reporting import table, write
 from benchmarks.sample_records import some_record
@@ -43,9 +44,9 @@ from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import receipt_bytes
 from citewell.core.config import Chunking, Documents
 from citewell.core.errors import CitewellError, DocumentError
-from citewell.core.records import AuditRecord
+from citewell.core.records import AuditRecord, Document
 from citewell.documents.chunking import chunk_document
-from citewell.documents.reading import read_bytes
+from citewell.documents.reading import OpenedFile
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.verification.claims import parse_answer, parse_structured
 
@@ -131,6 +132,16 @@ _RTF = (
 )
 
 
+_OTHERS = (
+    "ODT: tables in tables",
+    "PPTX: levels of a list",
+    "EML: attachments",
+    "EML: quotations",
+    "MSG: attachments and streams",
+    "ZIP: files in an archive in it",
+)
+
+
 def _documents() -> list[bytes]:
     word, sheet, novel = io.BytesIO(), io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(novel, "w") as archive:
@@ -162,6 +173,7 @@ def _documents() -> list[bytes]:
         word.getvalue(),
         sheet.getvalue(),
         _pdf(),
+        *(FILES[name].make(3) for name in _OTHERS),
     ]
 
 
@@ -188,14 +200,23 @@ _LIMITS = Documents(max_unpacked_mb=64)
 
 
 def _read(data: bytes) -> None:
-    try:
-        document = read_bytes(data, document_id="given", limits=_LIMITS)
-    except DocumentError as error:
-        if "in an unexpected way" in str(error):
-            raise Fault(str(error)) from error.__cause__
-        if not error.hint:
-            raise Fault(f"no hint: {error}") from error
-        return
+    opened, waiting = OpenedFile(data, uri="given", limits=_LIMITS), [()]
+    while waiting:
+        part = waiting.pop()
+        try:
+            document, inside = opened.read(part, document_id="given")
+        except DocumentError as error:
+            if "in an unexpected way" in str(error):
+                raise Fault(str(error)) from error.__cause__
+            if not error.hint:
+                raise Fault(f"no hint: {error}") from error
+            continue
+        if document:
+            _sound(document)
+        waiting += [(*part, place) for place in range(len(inside))]
+
+
+def _sound(document: Document) -> None:
     for section in document.sections:
         _within_text("section", section.start, section.end, document.text)
     for page in document.pages:

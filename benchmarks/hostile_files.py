@@ -1,18 +1,26 @@
 """Files whose structure, not their text, makes a careless reader slow.
 
-In: a number of elements. Out: the bytes of a file, by name. Shared by ``tests/linear_time`` and
-``benchmarks/linear_time.py``.
+In: a number of elements. Out: the bytes of a file, by name; and the size of what the parsing worker makes
+of one. Shared by ``tests/linear_time`` and ``benchmarks/linear_time.py``.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 import docx
+import msgspec
+
+from benchmarks.compound_file import compound
+from citewell.core.config import Chunking, Documents
+from citewell.documents.chunking import chunk_document
+from citewell.documents.reading import OpenedFile
 
 _ODF = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "table")
@@ -21,6 +29,8 @@ _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 _R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_X = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _WORDS = "word " * 2_000
 _MAIL = b"From: a@example.org\nTo: b@example.org\nDate: Wed, 4 Mar 2026 23:30:00 -0500\nMessage-ID: <1@b>\n"
 
@@ -32,6 +42,20 @@ class Shape(NamedTuple):
     make: Callable[[int], bytes]
     elements: int
     most: int = 1 << 30
+
+
+def worked(data: bytes, suffix: str) -> int:
+    """Reads and cuts the file and all files inside it, as the parsing worker does: the bytes that it would
+    reply. Raises a DocumentError."""
+    name = f"given.{suffix}"
+    opened, length, waiting = OpenedFile(data, uri=name, limits=Documents()), 0, [()]
+    while waiting:
+        part = waiting.pop()
+        document, inside = opened.read(part, document_id=name)
+        chunks = chunk_document(document, Chunking()) if document else []
+        length += len(msgspec.msgpack.encode((document, chunks)))
+        waiting += [(*part, place) for place in range(len(inside))]
+    return length
 
 
 def _packed(parts: dict[str, str | bytes]) -> bytes:
@@ -83,6 +107,45 @@ def _docx(body: str, **parts: str) -> bytes:
     for name, content in {"document": f"<w:body>{body}</w:body>", **parts}.items():
         made[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{_W}">{content}</w:{name}>'
     return _packed(made)
+
+
+def lines_as_docx(text: str) -> bytes:
+    """Each line as a paragraph."""
+    tabbed = (
+        "<w:tab/>".join(f"<w:t>{_xml(one)}</w:t>" for one in line.split("\t")) for line in text.split("\n")
+    )
+    return _docx("".join(f"<w:p><w:r>{line}</w:r></w:p>" for line in tabbed))
+
+
+def lines_as_xlsx(text: str) -> bytes:
+    """Each line as a row, with a cell between two tabs."""
+    rows = (
+        "".join(f'<c t="inlineStr"><is><t>{_xml(cell)}</t></is></c>' for cell in line.split("\t"))
+        for line in text.split("\n")
+    )
+    sheet = "".join(f"<row>{row}</row>" for row in rows)
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    return _packed(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
+            f'<Override PartName="/xl/1.xml" ContentType="{types}.worksheet+xml"/></Types>',
+            "_rels/.rels": _related("officeDocument", "xl/workbook.xml"),
+            "xl/_rels/workbook.xml.rels": _related("worksheet", "1.xml"),
+            "xl/workbook.xml": f'<workbook xmlns="{_X}" xmlns:r="{_R}"><sheets>'
+            '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
+            "xl/1.xml": f'<worksheet xmlns="{_X}"><sheetData>{sheet}</sheetData></worksheet>',
+        }
+    )
+
+
+def _related(kind: str, target: str) -> str:
+    link = f'<Relationship Id="r1" Type="{_R}/{kind}" Target="{target}"/>'
+    return f'<Relationships xmlns="{_PACKAGE}/relationships">{link}</Relationships>'
+
+
+def _xml(text: str) -> str:
+    return escape("".join(letter for letter in text if letter >= " "))
 
 
 def _paragraph(properties: str) -> str:
@@ -150,6 +213,31 @@ def _drawn(word: bytes, count: int, columns: int) -> bytes:
         for n in range(count)
     )
     return b"BT /F 8 Tf %b ET" % b" ".join(placed)
+
+
+def _attached(count: int) -> bytes:
+    """A mail with attachments."""
+    parts = b"".join(
+        b"--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=%d.txt\n\nwords\n" % n
+        for n in range(count)
+    )
+    return _MAIL + b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n' + parts + b"--b--\n"
+
+
+def _zip(count: int) -> bytes:
+    """Texts beside many hidden files."""
+    texts: dict[str, str | bytes] = {f"{n}.txt": "words" for n in range(count)}
+    return _packed(texts | {f".{n}": "" for n in range(19 * count)})
+
+
+def _outlook(attached: int, others: int) -> bytes:
+    """A message with attachments and with streams that mean nothing."""
+    body = "words ".ljust(2048).encode("utf-16-le")
+    tree = {"__properties_version1.0": b"\0" * 4096, "__substg1.0_1000001F": body}
+    tree |= {f"{n:012d}": b"" for n in range(others)}
+    for number in range(attached):
+        tree[f"__attach_version1.0_#{number:08X}/__substg1.0_37010102"] = b"words\n".ljust(4096, b"\n")
+    return compound(tree)
 
 
 _ODT_NOTES = _nested("<text:note><text:note-body><text:p>a", "b", "</text:p></text:note-body></text:note>")
@@ -228,4 +316,36 @@ FILES: dict[str, Shape] = {
     ),
     "EML: parts in parts": Shape("eml", _boundaries, 25, 29),
     "EML: quotations": Shape("eml", lambda n: _MAIL + b"\n" + b"> a\nb\n" * n, 1_000),
+    "EML: attachments": Shape("eml", _attached, 200, 800),
+    "MSG: attachments": Shape("msg", lambda n: _outlook(n, 0), 200, 800),
+    "MSG: streams": Shape("msg", lambda n: _outlook(50, n), 2_000),
+    "MSG: attachments and streams": Shape("msg", lambda n: _outlook(n, 10 * n), 100, 400),
+    "ZIP: files": Shape("zip", _zip, 200, 800),
+    "ZIP: files in an archive in it": Shape("zip", lambda n: _packed({"a.zip": _zip(n)}), 200, 800),
+    "JSON: values under a long name": Shape(
+        "json", lambda n: json.dumps({"k" * n: {str(i): i for i in range(n)}}).encode(), 400
+    ),
+    "Markdown: sections under a long heading": Shape(
+        "md", lambda n: f"# {'a ' * n}\n\n".encode() + b"## b\n\nc.\n\n" * n, 500
+    ),
+    "CSV: a long head": Shape("csv", lambda n: b"item,%b\n" % (b"a " * n) + b"x,1\n" * n, 1_000),
+    "HTML: rows in a long group": Shape(
+        "html", lambda n: b"<table><tr><td>a<td>2<tr><td>%b<td>" % (b"a " * n) + b"<tr><td>x<td>1" * n, 500
+    ),
+    "HTML: heads of unclear columns": Shape(
+        "html",
+        lambda n: (
+            b"<table><thead><tr><th>i<th>%b<tr>%b<tr><td>i%b</table>"
+            % (b"<th>b" * n, b"<th>c" * (3 * n), b"<td>1" * (3 * n))
+        ),
+        500,
+    ),
+    "HTML: rows of heads": Shape(
+        "html",
+        lambda n: (
+            b"<table><thead>%b<tr>%b</thead><tr><td>i%b</table>"
+            % (b"<tr><th><th>b" * n, b"<th>c" * n, b"<td>1" * n)
+        ),
+        500,
+    ),
 }

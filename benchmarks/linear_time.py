@@ -20,10 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import docx
-import openpyxl
-
-from benchmarks.hostile_files import FILES
+from benchmarks.hostile_files import FILES, lines_as_docx, lines_as_xlsx, worked
 from benchmarks.hostile_shapes import PIECES, shapes
 from benchmarks.reporting import RESULTS, table, write
 from citewell.answering.verifying import caller_passages, verify
@@ -57,22 +54,6 @@ def _poison(text: str) -> object:
     return quarantine_poisoned("How much did the sales rise in 2020?", passages, passages)
 
 
-def _as_docx(text: str) -> object:
-    document, out = docx.Document(), io.BytesIO()
-    for line in text.split("\n")[:2_000]:
-        document.add_paragraph(line)
-    document.save(out)
-    return _read(out.getvalue(), "docx")
-
-
-def _as_xlsx(text: str) -> object:
-    book, out = openpyxl.Workbook(), io.BytesIO()
-    for line in text.split("\n")[:2_000]:
-        book.active.append([f"'{cell[:30_000]}" for cell in line.split("\t")[:10_000]])
-    book.save(out)
-    return _read(out.getvalue(), "xlsx")
-
-
 def _as_cells(text: str) -> object:
     out = io.StringIO()
     csv.writer(out).writerows([["item", "2020"], *([line, "1"] for line in text.split("\n"))])
@@ -103,8 +84,8 @@ DOORS: dict[str, Callable[[str], object]] = {
     "HTML": lambda text: _read(f"<html><body><p>{text}".encode(), "html"),
     "CSV": lambda text: _read(text.encode(), "csv"),
     "cells of CSV": _as_cells,
-    "DOCX": _as_docx,
-    "XLSX": _as_xlsx,
+    "DOCX": lambda text: _read(lines_as_docx(text), "docx"),
+    "XLSX": lambda text: _read(lines_as_xlsx(text), "xlsx"),
 }
 
 
@@ -130,7 +111,7 @@ def main() -> None:
     kept: Kept = {key: read.get(key, {}) for key in ("cpu_seconds", "large", "files")}
     if given.files:
         kept["files"] = {
-            name: [seconds(lambda data, to=shape.suffix: _read(data, to), made) for made in _grown(name)]
+            name: [seconds(lambda data, to=shape.suffix: worked(data, to), made) for made in _grown(name)]
             for name, shape in FILES.items()
         }
         report(kept)
@@ -197,9 +178,9 @@ def _slowest(measured: Mapping[str, Mapping[str, Sequence[float]]], sizes: Seque
     for name, by_shape in measured.items():
         shape = max(by_shape, key=lambda shape: by_shape[shape][-1])
         times = by_shape[shape]
-        rows.append([name, shape, *_cells(times), _ratio(times[first], times[-1])])
+        rows.append([name, str(len(by_shape)), shape, *_cells(times), _ratio(times[first], times[-1])])
     heads = [f"{size // 1000} kB" for size in sizes]
-    return table(["door", "slowest shape", *heads, f"{heads[-1]} / {heads[first]}"], rows)
+    return table(["door", "shapes tried", "slowest", *heads, f"{heads[-1]} / {heads[first]}"], rows)
 
 
 def _cells(times: Sequence[float]) -> list[str]:

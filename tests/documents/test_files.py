@@ -254,7 +254,7 @@ def test_a_file_exchanged_for_a_link_since_it_was_found_is_not_followed(
 
     exchange()
     for name in ("library/b.txt", "library/a/one.txt", "library/link.txt"):
-        with pytest.raises(UnreadableError, match="leads out of the folder"):
+        with pytest.raises(UnreadableError, match="link out of the folder"):
             _read(found[name])
     # Exchanged between the check of its links and its opening.
     monkeypatch.setattr(os.path, "realpath", lambda path: resolved[Path(path)])

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from citewell.core.config import Chunking, Documents
-from citewell.core.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
+from citewell.core.errors import DamagedError, DocumentError, LimitError, UnreadableError, UnsupportedError
+from citewell.documents import process
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.documents.worker import ParsingWorker
@@ -135,6 +138,19 @@ def test_the_reading_process_has_no_network(tmp_path: Path) -> None:
     assert len(routes) <= 1, "it can reach something"
 
 
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_UNIX"])
+def test_a_process_that_cannot_leave_its_network_opens_no_socket(family: str) -> None:
+    tried = (
+        "import socket, citewell.documents.process as p\nif not p.refuse_sockets(): raise SystemExit(3)\n"
+        f"try: socket.socket(socket.{family})\nexcept PermissionError: raise SystemExit(0)\n"
+        "raise SystemExit(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", tried], check=False).returncode
+    if done == 3:
+        pytest.skip("this system has no seccomp filters, or not for this machine")
+    assert done == 0
+
+
 def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("# Head\n\n" + "One sentence of several words. " * 300)
@@ -145,6 +161,37 @@ def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker
     assert len(chunks) > 1
     again = worker.open(path, document_id="a", chunking=Chunking(), known=document)
     assert (again.document, again.chunks) == (document, chunks)
+
+
+def test_an_archive_is_opened_once_for_all_its_parts_unless_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened, files = tmp_path / "a.zip", list[Path](), process._Files()
+
+    def counted(path: Path, request: process.Request, real: Any = process._opened) -> Any:
+        opened.append(path)
+        return real(path, request)
+
+    def write(*texts: bytes) -> None:
+        with zipfile.ZipFile(path, "w") as archive:
+            for number, text in enumerate(texts):
+                archive.writestr(f"{number}.txt", text)
+
+    def read(*part: int) -> str:
+        request = process.Request(path=bytes(path), document_id="a", limits=Documents(), part=part)
+        document, _ = files.read(request)
+        return document.text if document else ""
+
+    monkeypatch.setattr(process, "_opened", counted)
+    write(b"one", b"\0", b"two")
+    assert (read(), read(0)) == ("", "one\n")
+    with pytest.raises(DocumentError):
+        read(1)
+    assert read(2) == "two\n"
+    assert len(opened) == 1
+    write(b"one", b"\0", b"three")
+    assert read(2) == "three\n"
+    assert len(opened) == 2
 
 
 def hostile(n: int) -> dict[str, str]:

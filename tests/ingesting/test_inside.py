@@ -106,3 +106,19 @@ def test_an_ingest_that_stops_inside_a_mail_goes_on_there(home: Home, folder: Pa
     again = statuses(home.ingest(folder))
     assert again["post/a.eml/offer.txt"] == "unchanged"
     assert again["post/a.eml/plan.md"] == again["post/a.eml"] == "added"
+
+
+def test_a_file_holds_a_thousand_files_counted_through_all_levels(home: Home, tmp_path: Path) -> None:
+    def packed(files: dict[str, bytes]) -> bytes:
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+        return stream.getvalue()
+
+    inner = packed({f"{number}.png": b"\x89PNG\r\n\x1a\n" + b"\0" * 50 for number in range(400)})
+    (tmp_path / "all.zip").write_bytes(packed({f"{name}.zip": inner for name in "abc"}))
+    found = statuses(home.ingest(tmp_path / "all.zip"))
+    assert found["all.zip/c.zip"] == "failed"
+    assert sum(name.startswith("all.zip/b.zip/") for name in found) == 400
+    assert not any(name.startswith("all.zip/c.zip/") for name in found)

@@ -1,4 +1,4 @@
-"""Neither the time to read a file nor its text grows with the square of its elements, however it is built."""
+"""Neither the time to read and cut a file nor what is kept of it grows with the square of its elements."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import signal
 import time
 
 import pytest
-from benchmarks.hostile_files import FILES
+from benchmarks.hostile_files import FILES, worked
 
 from citewell.core.errors import DocumentError
-from citewell.documents.reading import read_bytes
 
 GROWTH = 8  # four times the elements: linear work grows by 4, quadratic by 16
 NOTICED = 0.4  # CPU seconds for the larger file: less is too short to time on a busy machine
@@ -26,14 +25,14 @@ def _give_up(*_: object) -> None:
 
 
 def cost(data: bytes, suffix: str) -> tuple[float, int]:
-    """CPU seconds to read the file (``PATIENCE`` if it would take longer), and the characters of its text."""
+    """CPU seconds to read and cut the file (``PATIENCE`` if it takes longer), and the bytes made of it."""
     former = signal.signal(signal.SIGVTALRM, _give_up)
     gc.collect()
     gc.disable()
     signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     started, length = time.process_time(), 0
     try:
-        length = len(read_bytes(data, document_id=f"given.{suffix}").text)
+        length = worked(data, suffix)
     except DocumentError:
         pass
     except _TooLongError:
@@ -52,7 +51,7 @@ def test_a_file_costs_what_its_size_says(name: str) -> None:
     cost(shape.make(1), shape.suffix)  # one-time loading is not the file's work
     (first, short), (second, long) = cost(small, shape.suffix), cost(large, shape.suffix)
     assert short, f"{name} was not read as {shape.suffix}"
-    assert long <= GROWTH * short, f"{short} characters became {long}"
+    assert long <= GROWTH * short, f"{short} bytes became {long}"
     if second > max(NOTICED, GROWTH * first):
         second = min(second, cost(large, shape.suffix)[0])  # another process may have held the caches
     assert second <= max(NOTICED, GROWTH * first), f"{first:.2f} s became {second:.2f} s"

@@ -20,7 +20,7 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, EncryptedError, LimitError
 from citewell.documents.metadata import Metadata, found_author, found_date, found_language, found_title
 
-_MOST_PARTS, _MOST_FILES = 20_000, 1_000
+_MOST_PARTS, MOST_FILES = 20_000, 1_000
 _MOST_RATIO, _RATIO_FROM = 150, 64 << 20
 _HEAD = 4_096
 _HIDDEN = re.compile(r"(?:^|/)(?:\.(?!\.?/)|__MACOSX/)")
@@ -59,9 +59,9 @@ def archive_members(data: bytes, limits: Documents) -> list[tuple[str, Callable[
     Raises as :func:`open_archive`, and LimitError for too many files."""
     archive = open_archive(data, limits)
     files = [part for part in archive.infolist() if not part.is_dir() and not _HIDDEN.search(part.filename)]
-    if len(files) > _MOST_FILES:
+    if len(files) > MOST_FILES:
         raise LimitError(
-            f"it contains {len(files)} files; the limit is {_MOST_FILES}",
+            f"it contains {len(files)} files; the limit is {MOST_FILES}",
             hint="unpack it and ingest the folder",
         )
     return [(part.filename, partial(unpack, archive, part)) for part in files]

@@ -36,6 +36,10 @@ _NO_VALUE = frozenset(
 )
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
+NAME_LIMIT = 300
+"""Characters of a heading, head or label that are kept where it is repeated: in the path of each section
+under it, in each cell of its column, in each row of its group. The text has it in full."""
+_HEAD_ROWS = 10
 _GROUPS = 6  # consecutive single-cell rows that head the rows below them; more of them are a list
 _TITLE_WITHIN = 500  # characters: a heading further down is not the document's title
 
@@ -75,7 +79,7 @@ class Canonical:
         if not line:
             return
         self._open = [(depth, name) for depth, name in self._open if depth < level]
-        self._open.append((level, line))
+        self._open.append((level, self._name(line)))
         if self._sections and self._sections[-1][1] == self._length:
             self._sections.pop()  # the empty section that :meth:`leave` just opened
         self._sections.append((tuple(name for _, name in self._open), self._length))
@@ -125,7 +129,10 @@ class Canonical:
             return
         count = guess_head_rows(rows) if head_rows is None else head_rows
         count = min(count + _unlabelled_rows(rows, count), len(rows) - 1)
-        heads = joined_heads(rows[:count])
+        nearest = rows[max(0, count - _HEAD_ROWS) : count]
+        heads = [
+            self._name(head) for head in joined_heads([[self._name(cell) for cell in row] for row in nearest])
+        ]
         before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
         corner = rows[0][0] if count else ""
         units = next(filter(None, map(find_units, (title, corner, before))), "")
@@ -204,16 +211,24 @@ class Canonical:
             self._label, self._label_start = cells[0], base
         group = " \u203a ".join(self._group) if found else ""
         if cells[0] and not found:
-            self._group = [*(self._group if self._opened else ()), cells[0]][-_GROUPS:]
+            self._group = [*(self._group if self._opened else ()), self._name(cells[0])][-_GROUPS:]
         self._opened = not found
         return Row(
             start=base + lead,
             end=base + len(line),
-            label=self._label,
+            label=self._name(self._label) if reached else self._label,
             cells=tuple(found),
             group=group,
             label_start=self._label_start if reached and self._label else -1,
         )
+
+    def _name(self, text: str) -> str:
+        """The text as it is repeated."""
+        self.note(
+            f"headings and labels cut to {NAME_LIMIT} characters where they are repeated: {{n}}",
+            len(text) > NAME_LIMIT,
+        )
+        return text[:NAME_LIMIT].rstrip()
 
     def _write(self, line: str) -> None:
         self._parts.append(line + "\n")

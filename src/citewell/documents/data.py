@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from citewell.core.errors import DamagedError
+from citewell.core.errors import DamagedError, LimitError
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 
-_LONGEST_CELL, _MOST_FIELDS = 200, 60
+_LONGEST_CELL, _MOST_FIELDS, _LONGEST_PATH = 200, 60, 500
 
 
 def read_json(data: bytes) -> Canonical:
@@ -57,7 +57,13 @@ def _is_flat(record: Any) -> bool:
 
 
 def _lines(value: Any, name: str) -> Iterator[str]:
-    """One line per value, prefixed with its path of names."""
+    """One line per value, prefixed with its path of names. Raises LimitError for a long path, which every
+    value under it repeats."""
+    if len(name) > _LONGEST_PATH:
+        raise LimitError(
+            f"the names around one value are longer than {_LONGEST_PATH} characters: {name[:60]}...",
+            hint="shorten them, or put long texts into values",
+        )
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _lines(inner, f"{name}.{key}" if name else key)

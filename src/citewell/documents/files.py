@@ -195,7 +195,7 @@ def _open_under(root: Path, path: Path) -> int:
 
 
 def _left_the_folder() -> UnreadableError:
-    return UnreadableError("it is a link that leads out of the folder", hint=_TARGET)
+    return UnreadableError("it is a link out of the folder", hint=_TARGET)
 
 
 _TARGET = "ingest its target by name, or copy the target into the folder"

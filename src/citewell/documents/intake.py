@@ -6,7 +6,7 @@ container before the container. Knows nothing about models, and writes nothing.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
@@ -19,11 +19,13 @@ from citewell.core.errors import (
     CitewellError,
     DocumentError,
     EvidenceError,
+    LimitError,
     OtherKindError,
     UnsupportedError,
     UsageError,
 )
 from citewell.core.records import Chunk, Document, Record
+from citewell.documents.archives import MOST_FILES
 from citewell.documents.detect import CONTAINERS, DATA
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
@@ -64,6 +66,7 @@ class Plan:
         self.stored = index.stored()
         self._acl, self._tags, self._now = acl, tags, now
         self._inside: dict[str, list[str]] = {}
+        self._packed: Counter[Path] = Counter()
 
     def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
         """The outcome of a file that needs nothing; ``named`` when its own path was given."""
@@ -116,7 +119,14 @@ class Plan:
         )
 
     def holds(self, source: SourceFile, inside: list[SourceFile]) -> None:
-        """Records that ``source`` was read and that ``inside`` is all it contains."""
+        """Records that ``source`` was read and that ``inside`` is all it contains. Raises LimitError for too
+        many files in one, through all its levels: each level multiplies those of the one around it."""
+        self._packed[source.place] += len(inside)
+        if self._packed[source.place] > MOST_FILES:
+            raise LimitError(
+                f"with this one, the file contains more than {MOST_FILES:,} files at all levels",
+                hint="unpack it and ingest the folder",
+            )
         self._inside[source.document_id] = [part.document_id for part in inside]
 
     def no_longer_inside(self, entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
@@ -187,6 +197,8 @@ def _read(
             hint = f"name {what} to ingest it"
             yield _outcome(str(source.path), source.document_id, SKIPPED, "it is a data file", hint)
             return
+        inside = [source.inside(place, name) for place, name in enumerate(reply.inside)]
+        plan.holds(source, inside)
     except (DocumentError, EvidenceError) as error:  # the latter if its version was erased or damaged
         # An attachment or a packed file need not be a document.
         other = (OtherKindError, UnsupportedError) if source.part else OtherKindError
@@ -195,8 +207,6 @@ def _read(
         else:
             yield failure(str(source.path), source.document_id, error)
         return
-    inside = [source.inside(place, name) for place, name in enumerate(reply.inside)]
-    plan.holds(source, inside)
     for part in inside:
         yield from _read(part, named, worker, chunking, plan)
     if document is not None:

@@ -235,61 +235,83 @@ _OWN = (("To", _TO), ("Cc", _CC), ("Subject", _SUBJECT))
 _IDS = (("Message-ID", _MESSAGE_ID), ("In-Reply-To", _REPLIES_TO), ("References", _REFERENCES))
 _UNICODE, _ANSI, _BINARY, _STORAGE = "001F", "001E", "0102", "000D"
 _FIXED, _HEAD, _SENT_TAG = 16, 32, _SENT << 16 | 0x0040
-_MOST_ATTACHED = 1_000
 
 
 def from_msg(data: bytes) -> Mail:
-    """A message from MSG; any exception says that it is damaged."""
+    """A message from MSG. Raises LimitError for too many attachments; any other exception says that it is
+    damaged."""
     import olefile
 
     with olefile.OleFileIO(io.BytesIO(data)) as file:
-        return _read(file)
+        return _read(_Folder(file, file.root))
 
 
-def _read(file: Any) -> Mail:
+class _Folder:
+    """A folder of a compound file, by its names: the library looks through all of them for each."""
+
+    def __init__(self, file: Any, entry: Any) -> None:
+        self._file, self._entries = file, {kid.name.lower(): kid for kid in reversed(entry.kids)}
+
+    def folders(self, start: str) -> list[_Folder]:
+        names = sorted(name for name in self._entries if name.startswith(start))
+        return [_Folder(self._file, self._entries[name]) for name in names]
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self._entries
+
+    def read(self, name: str) -> bytes:
+        """A stream's bytes; none if there is no such name."""
+        entry = self._entries.get(name.lower())
+        if entry is None:
+            return b""
+        return bytes(self._file._open(entry.isectStart, entry.size).read())
+
+
+def _read(file: _Folder) -> Mail:
     notes: list[str] = []
     # Prefer the transport headers, which are as sent; a draft has only Outlook's own properties.
-    fields = dict(fields_of(Parser(policy=_SHORT_FIELDS).parsestr(_property(file, "", _HEADERS))))
-    name, address = _property(file, "", _SENDER), _property(file, "", _ADDRESS)
+    fields = dict(fields_of(Parser(policy=_SHORT_FIELDS).parsestr(_property(file, _HEADERS))))
+    name, address = _property(file, _SENDER), _property(file, _ADDRESS)
     own = {"From": f"{name} <{address}>" if address else name, "Date": _sent(file)}
-    own |= {field: _property(file, "", number) for field, number in (*_OWN, *_IDS)}
+    own |= {field: _property(file, number) for field, number in (*_OWN, *_IDS)}
     headers = [(field, fields.get(field) or clean(own.get(field, ""))) for field in KEPT]
-    body = Body(_property(file, "", _PLAIN), _property(file, "", _HTML) or _html(file))
-    if not any(body) and _stream(file, "", _RTF, _BINARY):
+    body = Body(_property(file, _PLAIN), _property(file, _HTML) or _html(file))
+    if not any(body) and _stream(file, _RTF, _BINARY):
         notes.append("the body, which it has in compressed RTF only, was left out")
     attached: list[tuple[str, Callable[[], bytes]]] = []
-    folders = sorted({path[0] for path in file.listdir() if path[0].startswith("__attach_version1.0_#")})
-    for number, folder in enumerate(folders[:_MOST_ATTACHED], 1):
-        if file.exists(f"{folder}/__substg1.0_{_DATA:04X}{_STORAGE}"):
+    folders = file.folders("__attach_version1.0_#")
+    if len(folders) > _MOST_PARTS:
+        raise _unusual()
+    for number, folder in enumerate(folders, 1):
+        if f"__substg1.0_{_DATA:04X}{_STORAGE}" in folder:
             notes.append("an attached Outlook message was left out")
             continue
-        told = _property(file, folder, _LONG_NAME) or _property(file, folder, _SHORT_NAME) or f"part {number}"
-        attached.append((told, partial(bytes, _stream(file, folder, _DATA, _BINARY))))
+        told = _property(folder, _LONG_NAME) or _property(folder, _SHORT_NAME) or f"part {number}"
+        attached.append((told, partial(bytes, _stream(folder, _DATA, _BINARY))))
     return Mail(tuple((k, v) for k, v in headers if v), [body], attached, notes)
 
 
-def _stream(file: Any, folder: str, number: int, kind: str) -> bytes:
-    path = f"{folder}/__substg1.0_{number:04X}{kind}".lstrip("/")
-    return bytes(file.openstream(path).read()) if file.exists(path) else b""
+def _stream(folder: _Folder, number: int, kind: str) -> bytes:
+    return folder.read(f"__substg1.0_{number:04X}{kind}")
 
 
-def _property(file: Any, folder: str, number: int) -> str:
-    wide = _stream(file, folder, number, _UNICODE).decode("utf-16-le", "replace")
-    return (wide or _stream(file, folder, number, _ANSI).decode("cp1252", "replace")).strip()
+def _property(folder: _Folder, number: int) -> str:
+    wide = _stream(folder, number, _UNICODE).decode("utf-16-le", "replace")
+    return (wide or _stream(folder, number, _ANSI).decode("cp1252", "replace")).strip()
 
 
-def _html(file: Any) -> str:
+def _html(file: _Folder) -> str:
     """HTML stored as bytes: UTF-8, or else Windows-1252."""
-    data = _stream(file, "", _HTML, _BINARY)
+    data = _stream(file, _HTML, _BINARY)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace")
 
 
-def _sent(file: Any) -> str:
+def _sent(file: _Folder) -> str:
     """When it was sent, in UTC, in the format of RFC 5322; "" for a draft."""
-    data = file.openstream("__properties_version1.0").read()
+    data = file.read("__properties_version1.0")
     for at in range(_HEAD, len(data) - _FIXED + 1, _FIXED):
         if int.from_bytes(data[at : at + 4], "little") == _SENT_TAG:
             ticks = int.from_bytes(data[at + 8 : at + 16], "little")

@@ -164,7 +164,7 @@ def parse_date(text: str) -> str:
         return dates[0][1]
     try:
         return parsedate_to_datetime(text).date().isoformat()
-    except ValueError:
+    except (ValueError, OverflowError):
         return ""
 
 

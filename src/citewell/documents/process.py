@@ -8,9 +8,13 @@ goes to standard error. Both sides trust each other's frames: a length of 8 byte
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import platform
 import re
+import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -23,7 +27,7 @@ from citewell.core.errors import DocumentError, LimitError
 from citewell.core.records import Chunk, Document, Record
 from citewell.documents.chunking import chunk_document
 from citewell.documents.files import read_file
-from citewell.documents.reading import read_part
+from citewell.documents.reading import OpenedFile
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -70,21 +74,26 @@ def write_frame(stream: IO[bytes], payload: bytes) -> None:
 
 def main() -> None:
     """Serves requests until standard input ends."""
-    leave_network()
+    if not leave_network():
+        refuse_sockets()
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    read = _Files().read
     while len(header := requests.read(8)) == 8:
         payload = requests.read(int.from_bytes(header, "big"))
-        reply = _serve(msgspec.msgpack.decode(payload, type=Request))
+        reply = _serve(msgspec.msgpack.decode(payload, type=Request), read)
         write_frame(replies, reply)
 
 
-def _serve(request: Request) -> bytes:
+_Read = tuple[Document | None, tuple[str, ...]]
+
+
+def _serve(request: Request, read: Callable[[Request], _Read]) -> bytes:
     try:
         limit_memory(request.limits.memory_mb)
         _limit_time(request.limits.timeout_s)
-        document, inside = (request.document, ()) if request.document else _read(request)
+        document, inside = (request.document, ()) if request.document else read(request)
         cut = chunk_document(document, request.chunking) if document and request.chunking else ()
         reply = Reply(document=document, chunks=tuple(cut), inside=inside, peak_mb=_peak_mb())
         return msgspec.msgpack.encode(reply)
@@ -99,12 +108,36 @@ def _serve(request: Request) -> bytes:
     return msgspec.msgpack.encode(Reply(error=kind, message=told, hint=failure.hint, peak_mb=_peak_mb()))
 
 
-def _read(request: Request) -> tuple[Document | None, tuple[str, ...]]:
-    path = Path(os.fsdecode(request.path))
+class _Files:
+    """Reads files, and keeps the last one, while it is unchanged, for the others inside it."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, OpenedFile] | None = None
+
+    def read(self, request: Request) -> _Read:
+        path = Path(os.fsdecode(request.path))
+        which = (path, request.root, _state(path))
+        if self._kept is None or self._kept[0] != which or not request.part:
+            self._kept = None  # its memory is needed
+            self._kept = which, _opened(path, request)
+        document, inside = self._kept[1].read(request.part, document_id=request.document_id)
+        if not request.part and not inside:
+            self._kept = None
+        return document, inside
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return ()
+
+
+def _opened(path: Path, request: Request) -> OpenedFile:
     root = Path(os.fsdecode(request.root)) if request.root else None
     data = read_file(path, max_bytes=request.limits.max_file_mb << 20, root=root)
     name = os.fsencode(path).decode("utf-8", "replace")
-    return read_part(data, request.part, document_id=request.document_id, uri=name, limits=request.limits)
+    return OpenedFile(data, uri=name, limits=request.limits)
 
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
@@ -117,6 +150,37 @@ def leave_network() -> bool:
     with suppress(AttributeError, OSError, TypeError):  # only Linux has it
         unshare = ctypes.CDLL(None).unshare
         return bool(unshare(_NEW_NETWORK) == 0 or unshare(_NEW_USER | _NEW_NETWORK) == 0)
+    return False
+
+
+_SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
+"""By machine: its number among the audited architectures, and that of the call ``socket``."""
+_IO_URING, _OTHER_CALLS = 425, 0x40000000
+"""``io_uring_setup``, which can open sockets too, and where the numbers of x32 begin."""
+
+
+def refuse_sockets() -> bool:
+    """Lets this process open no more sockets, by a seccomp filter, which container engines allow where they
+    forbid new namespaces. False if the system has none, or not for this machine."""
+    if sys.platform != "linux" or platform.machine() not in _SOCKET_CALLS:
+        return False
+    machine, socket = _SOCKET_CALLS[platform.machine()]
+    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
+    filters = (
+        (load, 0, 0, 4),  # the architecture
+        (equal, 0, 4, machine),
+        (load, 0, 0, 0),  # the call
+        (equal, 2, 0, socket),
+        (equal, 1, 0, _IO_URING),
+        (at_least, 0, 1, _OTHER_CALLS),
+        (give, 0, 0, 0x00050000 | errno.EPERM),
+        (give, 0, 0, 0x7FFF0000),  # allowed
+    )
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *one) for one in filters))
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(filters), ctypes.addressof(code)))
+    with suppress(AttributeError, OSError):
+        prctl = ctypes.CDLL(None).prctl
+        return bool(prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, program, 0, 0) == 0)
     return False
 
 

@@ -69,26 +69,50 @@ INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
 _DEEPEST, _LONGEST_NAME = 3, 200
 
 
-def read_part(
-    data: bytes, part: Sequence[int], *, document_id: str, uri: str, limits: Documents
-) -> tuple[Document | None, tuple[str, ...]]:
-    """The document at the positions ``part``, one per level of nesting from the outside in, and the names of
-    the files inside it; None for an archive, which has no text of its own. Raises as :func:`read_bytes`."""
-    with _told():
-        for place in part:
-            uri, unpack = _inside(formats.detect(data, uri, limits), data, limits)[place]
-            data = unpack()
-        kind = formats.detect(data, uri, limits)
-        inside = _inside(kind, data, limits) if kind in INSIDE else []
-        if inside and len(part) >= _DEEPEST:
-            raise LimitError(
-                f"it is nested more than {_DEEPEST} archives deep",
-                hint="unpack the outer archive and ingest the folder",
-            )
-        names = tuple(_distinct(name for name, _ in inside))
-    if kind == formats.ZIP:
-        return None, names
-    return read_bytes(data, document_id=document_id, uri=uri, limits=limits), names
+class _Level(NamedTuple):
+    """A file that was unpacked, and the files inside it."""
+
+    uri: str
+    data: bytes
+    kind: str
+    inside: _Inside
+
+
+class OpenedFile:
+    """The bytes of one file, to read it and the files inside it one after another. The containers around the
+    part that was read last stay unpacked, so that a file costs its size and not that times its parts."""
+
+    def __init__(self, data: bytes, *, uri: str, limits: Documents) -> None:
+        self._data, self._uri, self._limits = data, uri, limits
+        self._levels: dict[tuple[int, ...], _Level] = {}
+
+    def read(self, part: Sequence[int] = (), *, document_id: str) -> tuple[Document | None, tuple[str, ...]]:
+        """The document at the positions ``part``, one per level of nesting from the outside in, and the names
+        of the files inside it; None for an archive, which has no text of its own. Raises as
+        :func:`read_bytes`."""
+        with _told():
+            uri, data, kind, inside = self._level(tuple(part))
+            names = tuple(_distinct(name for name, _ in inside))
+        if kind == formats.ZIP:
+            return None, names
+        return read_bytes(data, document_id=document_id, uri=uri, limits=self._limits), names
+
+    def _level(self, part: tuple[int, ...]) -> _Level:
+        if part not in self._levels:
+            uri, data = self._uri, self._data
+            if part:
+                uri, unpack = self._level(part[:-1]).inside[part[-1]]
+                data = unpack()
+            kind = formats.detect(data, uri, self._limits)
+            inside = _inside(kind, data, self._limits) if kind in INSIDE else []
+            if inside and len(part) >= _DEEPEST:
+                raise LimitError(
+                    f"it is nested more than {_DEEPEST} archives deep",
+                    hint="unpack the outer archive and ingest the folder",
+                )
+            around = {at: level for at, level in self._levels.items() if at == part[: len(at)]}
+            self._levels = around | {part: _Level(uri, data, kind, inside)}
+        return self._levels[part]
 
 
 def _inside(kind: str, data: bytes, limits: Documents) -> _Inside:

@@ -87,6 +87,10 @@ def _factor(match: re.Match[str]) -> int:
 # --- heads of several lines ------------------------------------------------------------------------
 
 
+_LONGEST_HEAD = 300
+"""Characters of all heads of a row together, where every column gets them."""
+
+
 def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
     """One head per column, from a table's head rows; the first cell of each is over the labels.
 
@@ -104,7 +108,7 @@ def _spread(row: Sequence[str], width: int) -> list[str]:
     spread = [*row, *[""] * (width - len(row))]
     if not filled or len(filled) == width - 1:
         return spread
-    everything = " ".join(row[column] for column in filled)
+    everything = " ".join(row[column] for column in filled)[:_LONGEST_HEAD]
     if len(filled) == 1:
         last_of_many = filled[0] == width - 1 > 2
         return spread if last_of_many else [spread[0], *[everything] * (width - 1)]
