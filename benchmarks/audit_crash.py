@@ -29,7 +29,7 @@ from pathlib import Path
 from benchmarks import audit_power
 from benchmarks.reporting import RESULTS, table, write
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import ERASED
+from citewell.audit.entries import ERASED
 from citewell.core.identity import hash_bytes
 
 FILE, ACKS = "audit.sqlite", "acks"
