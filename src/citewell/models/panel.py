@@ -77,7 +77,9 @@ class EscalatingEntailer(_Panel):
 
 
 PANELS: dict[str, Callable[[Sequence[Entailer]], Entailer]] = {
-    panel.joint: panel for panel in (JointEntailer, AgreementEntailer, EscalatingEntailer)
+    JointEntailer.joint: JointEntailer,
+    AgreementEntailer.joint: AgreementEntailer,
+    EscalatingEntailer.joint: EscalatingEntailer,
 }
 
 
