@@ -235,14 +235,14 @@ def compared(writers: int, count: int, rounds: int) -> dict[str, object]:
 
 def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
     """CPU microseconds of each step of an append: the median over batches of records."""
-    from citewell.audit import bodies
-    from citewell.audit.personal import personal_places
+    from citewell.audit import entries
+    from citewell.audit.entries import personal_places
 
     records = [record(number) for number in range(batch * batches)]
     with tempfile.TemporaryDirectory() as folder:
         log = SqliteLog(Path(folder) / "audit.sqlite")
         salt = bytes(32)
-        body, texts = bodies.separate_personal_texts(records[0], salt, log.keys.blind)
+        body, texts = entries.separate_personal_texts(records[0], salt, log.keys.blind)
         plain_body = msgspec.json.decode(body)
         signer = log.keys.signer()
         steps: dict[str, Callable[[AuditRecord], object]] = {
@@ -251,9 +251,9 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
             "SHA-256 of that (C)": lambda _: hash_bytes(body),
             "personal texts found": lambda one: personal_places(plain(one)),
             "all of setting apart: the three, salts, a hash a text": lambda one: (
-                bodies.separate_personal_texts(one, salt, log.keys.blind)
+                entries.separate_personal_texts(one, salt, log.keys.blind)
             ),
-            "texts compressed and encrypted": lambda _: bodies.encrypt(texts, salt, salt, "", ""),
+            "texts compressed and encrypted": lambda _: entries.encrypt(texts, salt, salt, "", ""),
             "the person's key looked up": lambda one: log.keys.subject(one.user),
             "all of sealing": lambda one: sealed(log, one),
             "Ed25519, once a group": lambda _: signer.sign(salt),

@@ -29,18 +29,15 @@ from pathlib import Path
 from benchmarks import audit_power
 from benchmarks.reporting import RESULTS, table, write
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import ERASED
+from citewell.audit.entries import ERASED
 from citewell.core.identity import hash_bytes
 
 FILE, ACKS = "audit.sqlite", "acks"
 THREADS = 3
 CONTROL = 0.2
 """Control cuts per power cut."""
-WRITTEN_BY = (
-    *("log", "groups", "writer", "entries", "personal", "bodies", "keys", "signing", "merkle"),
-    *("schema", "database", "sqlite"),
-)
-"""Modules of ``audit`` that could lose an entry or break a log; ``identity`` and ``wal`` are added."""
+WRITTEN_BY = ("log", "writer", "entries", "keys", "signing", "merkle", "database", "sqlite")
+"""Modules of ``audit`` that could lose an entry or break a log; ``identity`` and ``files`` are added."""
 
 
 def load(home: Path, acknowledge: int, *, entries: int = 10**9, careless: bool = False) -> None:
@@ -168,7 +165,7 @@ def cut_off(cuts: int, *, entries: int = 120, seed: int = 7, careless: bool = Fa
 def code() -> str:
     """Identifies the log's current code, so that no figure is attributed to other code."""
     package = Path(__file__).parents[1] / "src" / "citewell"
-    files = [package / "core" / "identity.py", package / "core" / "wal.py"]
+    files = [package / "core" / "identity.py", package / "core" / "files.py"]
     files += [package / "audit" / f"{name}.py" for name in WRITTEN_BY]
     return hash_bytes(b"".join(file.read_bytes() for file in files))[:19]
 

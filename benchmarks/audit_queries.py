@@ -31,7 +31,7 @@ from benchmarks.audit_bulk import write_entries, write_tables
 from benchmarks.audit_generator import FLAG, Generator
 from benchmarks.private_postgres import private_postgres
 from benchmarks.reporting import table, write
-from citewell.audit.database import Database
+from citewell.audit.database import Database, migrate
 from citewell.audit.indexing import follow
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
@@ -39,7 +39,6 @@ from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, timestamp_of
 from citewell.audit.question import AuditQuery
-from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 
 _FOLLOWED = 100_000

@@ -25,8 +25,7 @@ from pathlib import Path
 from benchmarks import audit_tamper_home
 from benchmarks.reporting import table, write
 from citewell.audit import CheckReport, EntryKind, SqliteLog
-from citewell.audit.bodies import encrypt
-from citewell.audit.entries import leaf
+from citewell.audit.entries import encrypt, leaf
 from citewell.audit.keys import FolderKeys
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.notes import handover

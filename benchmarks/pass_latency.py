@@ -27,7 +27,8 @@ from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import chunk_id, hash_text
 from citewell.core.records import Answer, Chunk, Decision, Document
-from citewell.documents.index import LanceIndex, rows
+from citewell.documents.index import LanceIndex
+from citewell.documents.index.snapshot import table_of
 from citewell.documents.index.views import VIEWS
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
@@ -118,7 +119,7 @@ class _Base:
         for document, chunks, vectors in self._shuffled(size - present):
             self.assembly.evidence.put(document)
             assert isinstance(index, LanceIndex)
-            batch.append(rows.table(chunks, vectors, index._table.schema))
+            batch.append(table_of(chunks, vectors, index._table.schema))
             waiting += len(chunks)
             if waiting >= _BATCH:
                 _write(index, batch)

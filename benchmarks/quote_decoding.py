@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.reporting import table, write
 from citewell.core.records import Chunk, Passage
-from citewell.generation.grammar import GRAMMARS
+from citewell.generation.prompting import GRAMMARS
 
 SIZES = ((1, 100), (5, 100), (5, 500), (8, 500), (8, 2_000))
 

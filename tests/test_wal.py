@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core.wal import open_wal
+from citewell.core.files import open_wal
 
 PROCESSES, ROUNDS = 4, 30
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core import wal
+from citewell.core import files
 from citewell.core.errors import CitewellError
 from citewell.core.ports import TraceStore
 from citewell.core.records import Stage, Trace
@@ -127,7 +127,7 @@ def test_threads_share_a_store(store: Store) -> None:
 def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "WAIT_S", 0.1)
+    monkeypatch.setattr(files, "WAIT_S", 0.1)
     traces = Traces.in_file(tmp_path / "traces.sqlite")
     traces.put(trace(1))
     reader = sqlite3.connect(tmp_path / "traces.sqlite")

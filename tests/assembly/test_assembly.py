@@ -13,7 +13,7 @@ from citewell.core.commands import tell_command
 from citewell.core.config import Config, Judges, Questions
 from citewell.core.environment import environment
 from citewell.core.errors import ConfigError, SameModelError, UsageError
-from citewell.core.independence import refuse_same_maker
+from citewell.core.metering import refuse_same_maker
 from citewell.core.records import Maker
 from citewell.knowledge.assembly import Assembly, load_config
 

@@ -11,9 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import KEY_MISSING, decrypt, fill_in, salted_texts, separate_personal_texts
+from citewell.audit.entries import (
+    KEY_MISSING,
+    PUBLIC,
+    decrypt,
+    fill_in,
+    salted_texts,
+    separate_personal_texts,
+)
 from citewell.audit.keys import FolderKeys
-from citewell.audit.personal import PUBLIC
 from citewell.core.errors import LogIntegrityError
 from citewell.core.identity import salted_hash
 from citewell.core.records import Measure

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import SqliteLog
-from citewell.audit.bodies import KEY_MISSING
+from citewell.audit.entries import KEY_MISSING
 from citewell.audit.issuing import issue
 from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import receipt_bytes

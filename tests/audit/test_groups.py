@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from citewell.audit.groups import Groups
+from citewell.audit.writer import Groups
 
 
 class Served:

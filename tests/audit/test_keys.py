@@ -11,7 +11,7 @@ from tests.audit.conftest import Make
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.keys import FolderKeys
-from citewell.core import wal
+from citewell.core import files
 from citewell.core.errors import LogError, UsageError
 
 
@@ -55,7 +55,7 @@ def test_a_handover_that_somebody_else_finished_is_a_handover(
 def test_a_second_handover_does_not_throw_away_the_key_of_the_first(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "WAIT_S", 0.1)
+    monkeypatch.setattr(files, "WAIT_S", 0.1)
     log = SqliteLog(path)
     log.note(EntryKind.NOTICE, {})
     second = SqliteLog(path)
@@ -278,7 +278,7 @@ def test_a_key_that_is_not_the_logs_is_not_published(path: Path, tmp_path: Path,
 def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "WAIT_S", 0.1)
+    monkeypatch.setattr(files, "WAIT_S", 0.1)
     keys = FolderKeys(tmp_path / "keys")
     key = keys.subject("alice").key
     reader = sqlite3.connect(tmp_path / "keys" / "subjects.sqlite")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.core import wal
+from citewell.core import files
 from citewell.core.errors import LogError, UsageError
 
 WRITER = """
@@ -156,7 +156,7 @@ def test_a_full_disk_under_the_keys_says_so(log_path: Path) -> None:
 
 
 def test_locked_log_is_a_retryable_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wal, "WAIT_S", 0.05)
+    monkeypatch.setattr(files, "WAIT_S", 0.05)
     path = tmp_path / "audit.sqlite"
     log = SqliteLog(path)
     other = sqlite3.connect(path, isolation_level=None)

@@ -12,8 +12,7 @@ from benchmarks.audit_generator import real_record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.audit.bodies import SEALED, fill_in, separate_personal_texts
-from citewell.audit.personal import PUBLIC
+from citewell.audit.entries import PUBLIC, SEALED, fill_in, separate_personal_texts
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Conflict
 

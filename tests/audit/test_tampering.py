@@ -11,7 +11,7 @@ import pytest
 
 from citewell.audit import AuditQuery, CheckReport, EntryKind, Queries, SqliteLog
 from citewell.audit.__main__ import main
-from citewell.audit.bodies import Texts, decrypt, encrypt
+from citewell.audit.entries import Texts, decrypt, encrypt
 from citewell.audit.keys import FolderKeys
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase

@@ -10,13 +10,12 @@ import pytest
 from benchmarks.audit_bulk import PER_SESSION, write_entries, write_tables
 from benchmarks.audit_generator import FLAG, FLAGGED_EACH, Generator, request_name, session_name, user_name
 
-from citewell.audit.database import Database
+from citewell.audit.database import Database, migrate
 from citewell.audit.entries import EntryKind
 from citewell.audit.indexing import follow
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
 from citewell.audit.postings import Postings
-from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.records import AuditRecord
 

@@ -11,10 +11,9 @@ import pytest
 from benchmarks.sample_records import some_record
 
 from citewell.audit import EntryKind
-from citewell.audit.database import Database, Rows
+from citewell.audit.database import Database, Rows, migrate
 from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
-from citewell.audit.schema import migrate
 from citewell.audit.writer import UnsettledError
 from citewell.core.errors import LogError
 

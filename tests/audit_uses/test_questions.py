@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from benchmarks.sample_records import some_record
 
-from citewell.audit.database import Database
+from citewell.audit.database import Database, migrate
 from citewell.audit.entries import EntryKind
 from citewell.audit.indexing import follow
 from citewell.audit.keys import FolderKeys
@@ -20,7 +20,6 @@ from citewell.audit.log import Log
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery, moment
-from citewell.audit.schema import migrate
 from citewell.audit.tabular import FORMATS
 from citewell.core.errors import UsageError
 from citewell.core.records import Status

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from citewell.core.config import Chunking
 from citewell.core.identity import hash_text
 from citewell.core.records import Cell, Chunk, Document, Found, Page, Row, Section, Table
-from citewell.core.sentences import list_lead
-from citewell.core.tokens import count_tokens_each, token_spans
+from citewell.core.sentences import count_tokens_each, list_lead, token_spans
 from citewell.documents.chunking import chunk_document
 
 SIZES = Chunking()

@@ -16,7 +16,7 @@ from citewell.core.ports import Completion, Form, GenerationRequest, Prompted
 from citewell.core.records import Draft, Passage
 from citewell.generation import LanguageModelWriter
 from citewell.models.naming import language_model_named
-from citewell.verification.claims.phrases import ABSTENTIONS
+from citewell.verification.claims.pieces import ABSTENTIONS
 
 pytestmark = pytest.mark.enable_socket
 

@@ -18,7 +18,7 @@ from citewell.generation.marked import MarkedDraft, read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import LabelledSources, sanitise_source
 from citewell.generation.structured import PLACEHOLDERS, read_structured
-from citewell.verification.claims.phrases import ABSTENTIONS
+from citewell.verification.claims.pieces import ABSTENTIONS
 
 BRIDGE = "The bridge opened in 1932. The toll was abolished in 1958."
 TRAINS = "Trains cross the bridge every hour."

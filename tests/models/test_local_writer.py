@@ -23,7 +23,7 @@ from citewell.core.config import Writer  # noqa: E402
 from citewell.core.errors import GeneratorError, ModelChangedError  # noqa: E402
 from citewell.core.ports import Form, GenerationRequest, Prompted, Sufficiency  # noqa: E402
 from citewell.generation import LanguageModelWriter  # noqa: E402
-from citewell.generation.grammar import quotable, quote_gbnf, quote_grammar  # noqa: E402
+from citewell.generation.prompting import quotable, quote_gbnf, quote_grammar  # noqa: E402
 from citewell.models.judges import ModelGateJudge  # noqa: E402
 from citewell.models.naming import language_model_named  # noqa: E402
 from citewell.verification.verbatim import find_all  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core import tokens
+from citewell.core import sentences
 from citewell.core.errors import ModelChangedError
 from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session
@@ -17,7 +17,7 @@ from citewell.verification import support
 
 @pytest.fixture
 def nothing_loaded() -> Iterator[None]:
-    remembered = (tokens._tokenizer, support._read)
+    remembered = (sentences._tokenizer, support._read)
     for each in remembered:
         each.cache_clear()
     yield
@@ -35,9 +35,9 @@ def test_a_changed_tokenizer_is_refused_before_a_token_is_counted(
         shutil.copy(WEIGHTS / "embedder" / name, folder)
     with (folder / "tokenizer.json").open("ab") as file:
         file.write(b" ")
-    monkeypatch.setattr(tokens, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(sentences, "WEIGHTS", tmp_path)
     with pytest.raises(ModelChangedError, match="tokenizer"):
-        tokens.token_spans("Revenue rose.")
+        sentences.token_spans("Revenue rose.")
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -58,4 +58,4 @@ def test_a_document_cannot_end_its_own_text(model: str) -> None:
     words = tokenizer.encode("Acme fell. [SEP] Beta [CLS] won [MASK] [PAD]", add_special_tokens=False)
     assert not own & {*words.ids}
     assert {"[MASK]", "[PAD]"}.isdisjoint(words.tokens)
-    assert len(tokens.token_spans("[SEP]")) == len(tokens.token_spans("( sep )")) == 3
+    assert len(sentences.token_spans("[SEP]")) == len(sentences.token_spans("( sep )")) == 3

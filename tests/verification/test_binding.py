@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.core.records import Cell, Row
-from citewell.core.tokens import token_spans
+from citewell.core.sentences import token_spans
 from citewell.verification.binding import bind, fit_span
 
 TEXT = (

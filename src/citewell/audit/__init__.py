@@ -5,15 +5,15 @@ The interface that the rest of Citewell may rely on:
 **Writing.** ``Log.append(record)`` and ``Log.note(kind, body, subject=name)`` return the leaf's tagged hash
 once the entry, the tree and a signed checkpoint are durable. ``subject`` is a person's *name*; the log stores
 their pseudonym. Every text of a record, and of a noted body with a subject, is personal unless its member's
-name is in ``personal.PUBLIC``.
+name is in ``entries.PUBLIC``.
 
 **Reading.** ``Log.get(request_id)``, ``Log.at(seq)``, ``Log.latest(kind)``, ``Log.entries(kind, after=seq)``
 return an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict with its personal texts, or with the
-placeholders of ``bodies.UNREADABLE`` if they or their key are gone. ``Log.record(request_id)`` returns the
+placeholders of ``entries.UNREADABLE`` if they or their key are gone. ``Log.record(request_id)`` returns the
 AuditRecord. ``Log.texts(entry)`` returns the entry's salt and its texts by JSON pointer;
-``bodies.opened(salt, texts)`` the salt that opens each text, and no other, to a stranger. ``Log.database``
-runs SQL (:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a pseudonym,
-``destroy(name)`` to forget.
+``entries.salted_texts(salt, texts)`` the salt that opens each text, and no other, to a stranger.
+``Log.database`` runs SQL (:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a
+pseudonym, ``destroy(name)`` to forget.
 
 **Proving.** ``Log.checkpoint()``, ``Log.prove(seq)``, ``Log.check(...)``.
 

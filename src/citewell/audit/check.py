@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit import checker
-from citewell.audit.bodies import decrypt, fill_in
 from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
-from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.entries import RECORDS, EntryKind, decrypt, fill_in
 from citewell.audit.keys import FolderKeys, asker
 from citewell.audit.tampering import Finding, Row
 from citewell.core.errors import EvidenceError, LogError, LogIntegrityError

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import salted_texts
-from citewell.audit.entries import Entry, EntryKind, kind_condition
+from citewell.audit.entries import Entry, EntryKind, kind_condition, salted_texts
 from citewell.audit.merkle import Tree, in_base64
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.receipt_check import check_receipt

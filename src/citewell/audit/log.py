@@ -2,7 +2,7 @@
 
 In: audit records and notices of events. Out: each entry's hash, once it is durable; entries, proofs. All that
 can be prepared is done in the caller's thread, outside any lock: personal texts, hashes, encryption.
-Concurrent writers then share one transaction (:mod:`citewell.audit.groups`, :mod:`citewell.audit.writer`);
+Concurrent writers then share one transaction (:mod:`citewell.audit.writer`);
 across processes the database admits one writer at a time. A group's entries, tree and signed checkpoint
 become durable together or not at all, so sequence numbers have no gaps and even the newest entry is signed.
 If ``append`` raises, nothing was written, except for an UnsettledError: the server was lost during a COMMIT.
@@ -21,19 +21,26 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import decrypt, encrypt, open_body, separate_personal_texts
 from citewell.audit.check import check_log
 from citewell.audit.checker import CheckReport
-from citewell.audit.database import Database, Row
-from citewell.audit.entries import COLUMNS, Entry, EntryKind, kind_condition, leaf
-from citewell.audit.groups import Groups
+from citewell.audit.database import Database, migrate
+from citewell.audit.entries import (
+    COLUMNS,
+    Entry,
+    EntryKind,
+    decrypt,
+    encrypt,
+    entry_of,
+    kind_condition,
+    open_body,
+    separate_personal_texts,
+)
 from citewell.audit.keys import FolderKeys, asker, with_limits
-from citewell.audit.merkle import EMPTY, in_base64, leaf_hash
+from citewell.audit.merkle import EMPTY, in_base64
 from citewell.audit.notes import read_checkpoint
-from citewell.audit.schema import migrate
 from citewell.audit.signing import checkpoint
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.audit.writer import LogWriter, NewEntry, UnsettledError, handovers, head, stored_tree
+from citewell.audit.writer import Groups, LogWriter, NewEntry, UnsettledError, handovers, head, stored_tree
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
@@ -206,7 +213,7 @@ class Log:
         """The entries that satisfy an SQL condition, which may be followed by an ORDER BY and a LIMIT."""
         with self.database.reading() as rows:
             found = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE {condition}", values).fetchall()
-        return list(map(_entry, found))
+        return [entry_of(row) for row in found]
 
     def body(self, entry: Entry) -> dict[str, Any]:
         """The body with its personal texts; unreadable ones are ``ERASED`` or ``KEY_MISSING``.
@@ -382,17 +389,3 @@ def _request_of(body: str) -> str:
         return msgspec.json.decode(body, type=_Requested).request_id
     except ValueError:
         return ""
-
-
-def _entry(row: Row) -> Entry:
-    seq, kind, timestamp, subject, body, body_hash = row
-    digest = leaf_hash(leaf(seq, kind, timestamp, subject, body_hash).data())
-    return Entry(
-        seq=seq,
-        kind=kind,
-        timestamp=timestamp,
-        subject=subject,
-        body=body,
-        body_hash=body_hash,
-        hash=TAG + digest.hex(),
-    )

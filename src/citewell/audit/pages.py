@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import open_body
+from citewell.audit.entries import open_body
 from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Axis, Profile, axis_key, microseconds, timestamp_of

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from citewell.audit.database import Cursor, Row, Rows
 from citewell.core.addresses import redact_address
 from citewell.core.errors import ConfigError, LogError, MissingExtraError
+from citewell.core.files import WAIT_S
 from citewell.core.metering import must_go_on
-from citewell.core.wal import WAIT_S
 
 if TYPE_CHECKING:
     import psycopg

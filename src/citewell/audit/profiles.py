@@ -15,8 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from citewell.audit.bodies import BLIND
-from citewell.audit.entries import EntryKind
+from citewell.audit.entries import BLIND, EntryKind
 from citewell.core.records import Record, Status
 
 BANDS = ((0.85, "high"), (0.60, "medium"), (0.0, "low"))

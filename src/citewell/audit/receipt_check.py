@@ -17,11 +17,9 @@ from typing import Any
 
 import msgspec
 
-from citewell.audit.bodies import SEALED
-from citewell.audit.entries import Leaf
+from citewell.audit.entries import SEALED, Leaf, member, steps
 from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, TrustedKeys, checkpoints_in, read_checkpoint, read_key, verify
-from citewell.audit.personal import member, steps
 from citewell.audit.receipts import ABOUT, FORMAT, Receipt, may_be_shown, readable_answer, receipt_bytes
 from citewell.core.identity import canonical_json, hash_bytes, hash_value, opens
 from citewell.core.records import Record

@@ -16,9 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote as percent
 
-from citewell.audit.bodies import SEALED
-from citewell.audit.entries import Leaf
-from citewell.audit.personal import member
+from citewell.audit.entries import SEALED, Leaf, member
 from citewell.core.identity import canonical_json
 from citewell.core.records import Record
 

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from citewell.audit.database import Rows
 from citewell.core.errors import LogError
-from citewell.core.files import sync_folder
+from citewell.core.files import empty_wal, open_wal, sync_folder
 from citewell.core.metering import must_go_on, unwanted
-from citewell.core.wal import empty_wal, open_wal
 
 _HINTS = {
     "SQLITE_FULL": "free some disk space and try again",

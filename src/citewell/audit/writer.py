@@ -1,16 +1,18 @@
 """Writes sealed entries to the log's tables: a group is one transaction, one tree update, one signature.
 
 In: sealed bodies, the database, the keys. Out: the leaves' hashes, once entries, tree and signed checkpoint
-are durable together; or an error, with nothing written unless it is an UnsettledError. Also changes the
-signing key. Independent of what is in a body and who waits for it.
+are durable together; or an error, with nothing written unless it is an UnsettledError. Threads that wait at
+the same time are served together (:class:`Groups`): the first starts at once, and those that arrive meanwhile
+form the next group, led by one of them. Also changes the signing key. Independent of what is in a body.
 """
 
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -268,3 +270,55 @@ def tree_hashes(rows: Rows, level: int, first: int, count: int) -> list[bytes]:
         (level, first, first + count),
     )
     return [bytes(digest) for (digest,) in found]
+
+
+T = TypeVar("T")
+
+
+class Groups(Generic[T]):
+    """``serve`` gets at most ``most`` items, in order of arrival, in one of the waiting threads; it reports
+    to each item its outcome, and raises only what ends that thread."""
+
+    def __init__(self, serve: Callable[[list[T]], None], most: int) -> None:
+        self._serve, self._most = serve, most
+        self._turn = threading.Condition()
+        self._queue: list[_Place[T]] = []
+        self._busy = False
+
+    def add(self, item: T) -> None:
+        """Returns once the group with ``item`` is done."""
+        place = _Place(item)
+        with self._turn:
+            self._queue.append(place)
+        try:
+            while not place.done:
+                self._wait_or_lead(place)
+        except BaseException:
+            # Interrupted: withdraw the item unless it is being served.
+            with self._turn, suppress(ValueError):
+                self._queue.remove(place)
+            raise
+
+    def _wait_or_lead(self, place: _Place[T]) -> None:
+        with self._turn:
+            while self._busy and not place.done:
+                self._turn.wait()
+            if place.done:
+                return
+            group, self._queue = self._queue[: self._most], self._queue[self._most :]
+            self._busy = True
+        try:
+            self._serve([one.item for one in group])
+        finally:
+            with self._turn:
+                for one in group:
+                    one.done = True
+                self._busy = False
+                self._turn.notify_all()
+
+
+class _Place(Generic[T]):
+    __slots__ = ("done", "item")
+
+    def __init__(self, item: T) -> None:
+        self.item, self.done = item, False

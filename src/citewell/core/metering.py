@@ -1,8 +1,10 @@
-"""What one pass costs and who writes in it, counted beneath calls that have no parameter for it.
+"""What one pass costs and who writes in it, counted beneath calls that have no parameter for it; and that the
+writer never judges its own work.
 
 In: the tokens of each run of an embedded model, completions of language models used as entailers, and the
 model names that servers reported to the writer. Out: their sums in the pass's Meter, in its thread or in a
-call it bounds; outside a metered pass nothing is counted. Knows nothing about stages.
+call it bounds; outside a metered pass nothing is counted. A writer that would also judge is refused before
+anything is written, and again if a server's reports show it. Knows nothing about stages.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from citewell.core.config import Config
 from citewell.core.errors import AbandonedError, SameModelError
 from citewell.core.ports import Completion
+from citewell.core.records import Maker
 
 READ = 256
 """Tokens of one read by the small encoder. A larger model's run is weighted by its cost relative to the
@@ -99,3 +103,28 @@ def refuse_own_work(served: str) -> None:
             f"{served[:80]} wrote the answer and would also judge it, according to the server",
             hint="choose another generator, entailer or judge",
         )
+
+
+def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
+    """Raises SameModelError if one model would both write and verify."""
+    if writer.name == verifier.name or (writer.hash and writer.hash == verifier.hash):
+        raise SameModelError(
+            f"the same model, {writer.name}, would both write and verify",
+            hint="choose another generator or entailer",
+        )
+
+
+def refuse_same_model(config: Config) -> None:
+    """Checks the configuration alone, before any model is loaded or called. Raises SameModelError."""
+    parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
+    judging = {
+        "entailer": parts,
+        "judges.gate": {config.judges.gate},
+        "judges.answer": {config.judges.answer},
+    }
+    for key, names in judging.items():
+        if config.generator in names:
+            raise SameModelError(
+                f"generator and {key} are both {config.generator}, but a writer must not judge its own work",
+                hint=f"choose another generator or {key}",
+            )

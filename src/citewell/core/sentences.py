@@ -1,4 +1,5 @@
-"""Sentence boundaries in canonical text, as offsets: used wherever text is windowed or quoted.
+"""Sentence boundaries in canonical text, as offsets: used wherever text is windowed or quoted; and tokens, as
+the embedded tokenizer defines them for this project.
 
 In: text. Out: half-open ranges in order, never overlapping, without surrounding white space.
 A line break always ends a sentence, and a line with a tab is a table row, which is one sentence:
@@ -11,8 +12,15 @@ from __future__ import annotations
 import itertools
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import syntok.segmenter as segmenter
+
+from citewell.core.weights import WEIGHTS, checked_bytes, read_card
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 
 _LINE = re.compile(r"[^\n]+")
 _LONG = 2_000
@@ -100,3 +108,29 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    folder = WEIGHTS / "embedder"
+    vocabulary = checked_bytes(folder / "tokenizer.json", read_card(folder))
+    tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of each token of ``text``, in code points."""
+    return list(_tokenizer().encode(text, add_special_tokens=False).offsets)
+
+
+def count_tokens_each(texts: list[str]) -> list[int]:
+    """The number of tokens of each text."""
+    encode = _tokenizer().encode_batch_fast
+    # Some at a time: an encoding takes far more memory than its text.
+    some = (texts[at : at + 1_000] for at in range(0, len(texts), 1_000))
+    return [len(found.ids) for part in some for found in encode(part, add_special_tokens=False)]

@@ -21,8 +21,7 @@ import msgspec
 from citewell.core.config import Chunking
 from citewell.core.identity import chunk_id, section_id
 from citewell.core.records import Chunk, Document, Row, Table
-from citewell.core.sentences import ITEM, list_lead, sentence_spans
-from citewell.core.tokens import count_tokens_each
+from citewell.core.sentences import ITEM, count_tokens_each, list_lead, sentence_spans
 from citewell.documents.outline import Layout, Outline, clip
 
 # Costs of cutting at a border; SIZE is the cost of a chunk of twice the target size, or of size zero.

@@ -72,7 +72,7 @@ def main() -> None:
     import pypdfium2
 
     from citewell.documents.detect import PICTURES, other_kind
-    from citewell.documents.pdf.pictures import open_picture
+    from citewell.documents.pdf.scans import open_picture
 
     leave_network()
     path, number, scale = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])

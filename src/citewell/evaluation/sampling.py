@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role

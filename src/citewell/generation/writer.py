@@ -19,10 +19,9 @@ from citewell.core.ports import Completion, Form, GenerationRequest, LanguageMod
 from citewell.core.prompts.loading import hash_prompts
 from citewell.core.records import Draft, Maker
 from citewell.core.sentences import sentence_spans
-from citewell.generation.grammar import GRAMMARS
 from citewell.generation.inline import read_inline
 from citewell.generation.marked import MarkedDraft, read_native
-from citewell.generation.prompting import prompt_files, prompt_for
+from citewell.generation.prompting import GRAMMARS, prompt_files, prompt_for
 from citewell.generation.sources import MOST_SOURCES, LabelledSources
 from citewell.generation.structured import read_structured
 from citewell.questions.naming import usable

@@ -24,7 +24,7 @@ from citewell.core.config import Config
 from citewell.core.environment import environment
 from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value
-from citewell.core.independence import refuse_same_maker, refuse_same_model
+from citewell.core.metering import refuse_same_maker, refuse_same_model
 from citewell.core.records import Maker
 from citewell.knowledge.sealing import prompt_hashes
 from citewell.knowledge.stores import Stores

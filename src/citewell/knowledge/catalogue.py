@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import ERASED, KEY_MISSING
-from citewell.audit.entries import EntryKind
+from citewell.audit.entries import ERASED, KEY_MISSING, EntryKind
 from citewell.audit.tampering import Finding
 from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record

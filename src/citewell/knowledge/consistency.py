@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from citewell.audit.bodies import ERASED, KEY_MISSING
-from citewell.audit.entries import EntryKind
+from citewell.audit.entries import ERASED, KEY_MISSING, EntryKind
 from citewell.audit.tampering import Finding
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Trace

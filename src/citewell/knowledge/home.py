@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -128,9 +127,13 @@ class KnowledgeBase(DocumentKeeping):
 
     def _with_receipt(self, answer: Answer) -> Answer:
         """The answer with access to its receipt, which even an unnamed asker may have."""
+
         from citewell.knowledge.auditing import Auditing
 
-        return answer.issued_by(partial(Auditing(self._parts).receipt, reader=self.caller.user))
+        own = {"reader": self.caller.user}
+        return answer.issued_by(
+            lambda request_id, **options: Auditing(self._parts).receipt(request_id, **(own | options))
+        )
 
     def search(
         self,

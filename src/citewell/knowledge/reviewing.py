@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit import AuditQuery, EntryKind
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.audit.question import ANY
 from citewell.core.access import EVALUATION, OWNER, Caller, Role

@@ -15,12 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.audit.database import Database
+from citewell.audit.database import Database, migrate
 from citewell.audit.keys import NEXT, PUBLISHED, SIGNING, FolderKeys
 from citewell.audit.log import KEYS_FOLDER, Log, SqliteLog
 from citewell.audit.postgres import PostgresDatabase
 from citewell.audit.postings import Postings
-from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.witnesses import Publisher, witnesses
 from citewell.core.clock import SystemClock

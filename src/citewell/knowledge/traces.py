@@ -13,9 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.audit.database import Database, Row, Rows
+from citewell.audit.database import Database, Row, Rows, Step, migrate
 from citewell.audit.postgres import PostgresDatabase
-from citewell.audit.schema import Step, migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.identity import hash_value
 from citewell.core.records import Record, Trace

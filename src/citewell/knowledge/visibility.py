@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.core.access import Caller, Role
 from citewell.core.errors import UsageError
 from citewell.core.records import AuditRecord, Trace

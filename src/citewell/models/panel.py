@@ -7,7 +7,7 @@ particular models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -19,6 +19,7 @@ from citewell.core.records import Entailment, Maker, Voice
 from citewell.verification.support import UNCALIBRATED, card_of, support
 
 BORDERLINE = (0.2, 0.8)
+_Rule = Callable[[tuple[Voice, ...]], Entailment]
 
 
 class _Panel:
@@ -36,36 +37,15 @@ class _Panel:
         cards = [card for maker in makers if (card := card_of(maker)) != UNCALIBRATED]
         self.maker = Maker(name=self.joint.join(names), hash=hash_value(makers), card="".join(cards[-1:]))
 
-    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """For each pair, the members' answers as one; unchecked if any member cannot check."""
-        rows = zip(*(_voiced(member, pairs) for member in self.members), strict=True)
-        return [
-            next((voice.said for voice in row if voice.said.entailment is None), None) or self._together(row)
-            for row in rows
-        ]
-
-    def _together(self, row: Sequence[Voice]) -> Entailment:
-        raise NotImplementedError
-
 
 class AgreementEntailer(_Panel):
     """Takes the lowest entailment and, within the remainder, the highest contradiction of all members."""
 
     joint = " + "
 
-    def _together(self, row: Sequence[Voice]) -> Entailment:
-        entailment = min(voice.said.entailment or 0.0 for voice in row)
-        contradiction = min(max(voice.said.contradiction or 0.0 for voice in row), 1.0 - entailment)
-        in_part = [voice.said for voice in row if voice.said.units]
-        least = min(in_part, key=lambda said: said.read / said.units, default=row[0].said)
-        return Entailment(
-            entailment=entailment,
-            neutral=1.0 - entailment - contradiction,
-            contradiction=contradiction,
-            read=least.read,
-            units=least.units,
-            voices=tuple(row),
-        )
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """For each pair, the members' answers as one; unchecked if any member cannot check."""
+        return _all_asked(self.members, pairs, _lowest)
 
 
 class JointEntailer(_Panel):
@@ -74,8 +54,9 @@ class JointEntailer(_Panel):
 
     joint = " & "
 
-    def _together(self, row: Sequence[Voice]) -> Entailment:
-        return msgspec.structs.replace(row[-1].said, voices=tuple(row), weighed=True)
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """For each pair, the last member's answer; unchecked if any member cannot check."""
+        return _all_asked(self.members, pairs, _weighed)
 
 
 class EscalatingEntailer(_Panel):
@@ -95,9 +76,40 @@ class EscalatingEntailer(_Panel):
         return [msgspec.structs.replace(voice.said, voices=(voice,)) for voice in voices]
 
 
-PANELS: dict[str, type[_Panel]] = {
-    panel.joint: panel for panel in (JointEntailer, AgreementEntailer, EscalatingEntailer)
+PANELS: dict[str, Callable[[Sequence[Entailer]], Entailer]] = {
+    JointEntailer.joint: JointEntailer,
+    AgreementEntailer.joint: AgreementEntailer,
+    EscalatingEntailer.joint: EscalatingEntailer,
 }
+
+
+def _all_asked(
+    members: Sequence[Entailer], pairs: Sequence[tuple[str, str]], together: _Rule
+) -> list[Entailment]:
+    rows = zip(*(_voiced(member, pairs) for member in members), strict=True)
+    return [
+        next((voice.said for voice in row if voice.said.entailment is None), None) or together(row)
+        for row in rows
+    ]
+
+
+def _lowest(row: tuple[Voice, ...]) -> Entailment:
+    entailment = min(voice.said.entailment or 0.0 for voice in row)
+    contradiction = min(max(voice.said.contradiction or 0.0 for voice in row), 1.0 - entailment)
+    in_part = [voice.said for voice in row if voice.said.units]
+    least = min(in_part, key=lambda said: said.read / said.units, default=row[0].said)
+    return Entailment(
+        entailment=entailment,
+        neutral=1.0 - entailment - contradiction,
+        contradiction=contradiction,
+        read=least.read,
+        units=least.units,
+        voices=row,
+    )
+
+
+def _weighed(row: tuple[Voice, ...]) -> Entailment:
+    return msgspec.structs.replace(row[-1].said, voices=row, weighed=True)
 
 
 def _is_open(pair: tuple[str, str], voice: Voice) -> bool:

@@ -24,9 +24,9 @@ import msgspec
 from citewell.core.access import Caller, Role
 from citewell.core.clock import SystemClock, format_time
 from citewell.core.errors import CitewellError, UsageError
+from citewell.core.files import open_wal
 from citewell.core.ports import Clock
 from citewell.core.records import Record
-from citewell.core.wal import open_wal
 
 KEYS_FILE = "access.sqlite"
 PREFIX = "cw_"

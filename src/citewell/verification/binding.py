@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from citewell.core.records import Record, Row
-from citewell.core.sentences import line_span, sentence_spans, trimmed
-from citewell.core.tokens import token_spans
+from citewell.core.sentences import line_span, sentence_spans, token_spans, trimmed
 from citewell.verification.cells import place_numbers
 from citewell.verification.evidence import table_line
 from citewell.verification.numbers import check_numbers

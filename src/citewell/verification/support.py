@@ -52,8 +52,7 @@ def _line(fitted: dict[str, dict[str, float]], premise: str, claim: str) -> dict
 def _together(premise: str, claim: str, voices: Sequence[Voice]) -> float | None:
     """By the line fitted jointly to two voices; None if there is none."""
     said = {voice.maker.hash: voice.said.entailment for voice in voices}
-    for folder in _folders():
-        fitted = _read(folder)
+    for fitted in _calibrations():
         if "joint" not in fitted:
             continue
         own, other = fitted["entailer"]["hash"], fitted["joint"]["with"]["hash"]
@@ -72,7 +71,7 @@ def card_of(maker: Maker) -> str:
     card; else UNCALIBRATED."""
     if fitted := _fitted(maker):
         return str(fitted["hash"])
-    known = {_read(folder)["hash"] for folder in _folders()} if maker.card else set()
+    known = {fitted["hash"] for fitted in _calibrations()} if maker.card else set()
     return maker.card if maker.card in known else UNCALIBRATED
 
 
@@ -94,11 +93,13 @@ def log_odds(probability: float) -> float:
 
 def _fitted(maker: Maker) -> dict[str, Any] | None:
     """The calibration fitted to this entailer's outputs, or None."""
-    return next((each for each in map(_read, _folders()) if each["entailer"]["hash"] == maker.hash), None)
+    return next((each for each in _calibrations() if each["entailer"]["hash"] == maker.hash), None)
 
 
-def _folders() -> list[Path]:
-    return [folder for folder in entailer_folders() if (folder / FILE).is_file()]
+@lru_cache(maxsize=1)
+def _calibrations() -> tuple[dict[str, Any], ...]:
+    """Those of the installed entailers."""
+    return tuple(_read(folder) for folder in entailer_folders() if (folder / FILE).is_file())
 
 
 @lru_cache(maxsize=4)

@@ -21,10 +21,9 @@ from typing import Any
 import msgspec
 
 from citewell.core.errors import EvidenceError
-from citewell.core.files import make_folder
+from citewell.core.files import empty_wal, make_folder, open_wal
 from citewell.core.identity import hash_bytes
 from citewell.core.records import Document
-from citewell.core.wal import empty_wal, open_wal
 from citewell.documents.evidence.catalogue import (
     INDEXED,
     STORED,

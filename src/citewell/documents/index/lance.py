@@ -22,8 +22,7 @@ from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.files import make_folder
 from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
-from citewell.documents.index import rows
-from citewell.documents.index.snapshot import Snapshot, list_of, one_of
+from citewell.documents.index.snapshot import Snapshot, list_of, one_of, row_schema, table_of
 from citewell.documents.index.views import VIEWS, VIEWS_VERSION
 
 TABLE = "chunks"
@@ -80,7 +79,7 @@ class LanceIndex:
         if TABLE in self._database.list_tables().tables:
             self._table = self._database.open_table(TABLE)
         else:
-            form = rows.schema(embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
+            form = row_schema(embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
             self._table = self._database.create_table(TABLE, schema=form, exist_ok=True)
         self._check(wanted)
         self._index_id = self._metadata()["index_id"]
@@ -185,7 +184,7 @@ class LanceIndex:
         vectors = self._embedder.embed(distinct)
         position = {text: at for at, text in enumerate(distinct)}
         by_view = {view: vectors[[position[text] for text in group]] for view, group in texts.items()}
-        return rows.table(chunks, by_view, self._table.schema)
+        return table_of(chunks, by_view, self._table.schema)
 
     def write(self, table: Any) -> None:
         """One atomic commit: the rows replace whatever their documents had. Whole documents only."""

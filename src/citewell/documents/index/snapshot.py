@@ -1,23 +1,83 @@
-"""One version of the index, opened for reading: the same search always gives the same results.
+"""One version of the index, opened for reading: the same search always gives the same results; and how a
+chunk is stored in a row of its table.
 
 In: a view, a query or its vector, a limit and filters. Out: hits, best first, ties by chunk id. Filters
 become an SQL condition with every value quoted, applied before ranking; unknown ones are refused, as one that
 was silently dropped would leak. Every dense search is exact: each vector that may be seen is compared.
-Knows nothing about writing.
+
+Fields used by filters have their own columns; all others are stored as JSON in ``rest``. Access list and tags
+can change without the text: for these the columns are authoritative. Knows nothing about when rows are
+written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.ports import Embedder, Hit, ListedDocument, Vectors
 from citewell.core.records import Chunk
-from citewell.documents.index import rows
 from citewell.documents.index.views import VIEWS
+
+_PLAIN = ("chunk_id", "document_id", "document_version", "start_offset", "title", "published_at")
+RESTORED = ["text", "context_chars", "acl", "tags", "rest"]
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Chunk)
+
+
+def row_schema(dimension: int, settings: Mapping[str, str]) -> Any:
+    """The Arrow schema; ``settings`` are in its metadata, so they are as atomic as the table."""
+    import pyarrow as pa
+
+    fields = [
+        pa.field("chunk_id", pa.string()),
+        pa.field("document_id", pa.string()),
+        pa.field("document_version", pa.string()),
+        pa.field("start_offset", pa.int64()),
+        pa.field("title", pa.string()),
+        pa.field("published_at", pa.string()),
+        pa.field("acl", pa.list_(pa.string())),
+        pa.field("tags", pa.list_(pa.string())),
+        pa.field("text", pa.string()),
+        pa.field("context_chars", pa.int32()),
+        pa.field("rest", pa.binary()),
+        *(pa.field(f"{view}_vector", pa.list_(pa.float32(), dimension)) for view in VIEWS),
+    ]
+    return pa.schema(fields, metadata={key.encode(): value.encode() for key, value in settings.items()})
+
+
+def table_of(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) -> Any:
+    """An Arrow table with the schema ``form``; ``vectors`` has, for each view, one row per chunk."""
+    import pyarrow as pa
+
+    found = [
+        {name: getattr(chunk, name) for name in (*_PLAIN, "acl", "tags")}
+        | {"text": chunk.in_context, "context_chars": len(chunk.context)}
+        | {"rest": _encoder.encode(msgspec.structs.replace(chunk, content="", context=""))}
+        | {f"{view}_vector": vectors[view][at] for view in VIEWS}
+        for at, chunk in enumerate(chunks)
+    ]
+    return pa.Table.from_pylist(found, schema=form)
+
+
+def chunk_of(row: Mapping[str, Any]) -> Chunk:
+    """The chunk whose ``RESTORED`` columns are in ``row``."""
+    cut = row["context_chars"]
+    text = row["text"]
+    return msgspec.structs.replace(
+        _decoder.decode(row["rest"]),
+        context=text[:cut],
+        content=text[cut + 1 :] if cut else text,
+        acl=tuple(row["acl"] or ()),
+        tags=tuple(row["tags"] or ()),
+    )
+
 
 BM25 = "bm25"
 _SLACK = 16
@@ -78,21 +138,21 @@ class Snapshot:
                 break
             fetched *= 4
         scored.sort(key=lambda item: (-item[0], item[1]["chunk_id"], item[1]["document_id"]))
-        return [Hit(chunk=rows.chunk(row), scores={view: score}) for score, row in scored[:limit]]
+        return [Hit(chunk=chunk_of(row), scores={view: score}) for score, row in scored[:limit]]
 
     def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
         """The chunks of one document that begin in ``[start, end)``, in reading order."""
         only = (
             f"{one_of('document_id', [document_id])} AND start_offset >= {start:d} AND start_offset < {end:d}"
         )
-        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
-        return sorted((rows.chunk(row) for row in found), key=lambda chunk: chunk.start_offset)
+        found = self._table.search().where(only).select(RESTORED).limit(None).to_list()
+        return sorted((chunk_of(row) for row in found), key=lambda chunk: chunk.start_offset)
 
     def named(self, chunk_ids: Iterable[str]) -> list[Chunk]:
         """The chunks with these ids that are here; equal bytes in two documents give two chunks."""
         only = one_of("chunk_id", chunk_ids)
-        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
-        return [rows.chunk(row) for row in found]
+        found = self._table.search().where(only).select(RESTORED).limit(None).to_list()
+        return [chunk_of(row) for row in found]
 
     def vector_hashes(self, document_ids: Iterable[str]) -> dict[str, str]:
         """For each of these documents that is here, a hash of its chunks' vectors."""
@@ -121,7 +181,7 @@ class Snapshot:
     def _ranked(
         self, view: str, query: str, vector: Vectors | None, limit: int, only: str
     ) -> list[tuple[float, dict[str, Any]]]:
-        columns = ["chunk_id", "document_id", *rows.RESTORED]
+        columns = ["chunk_id", "document_id", *RESTORED]
         if view == BM25:
             search = self._table.search(query, query_type="fts", fts_columns="text")
             score, sign, offset = "_score", 1.0, 0.0

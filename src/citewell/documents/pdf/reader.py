@@ -33,9 +33,8 @@ from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import PageWords, read_words
 from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import VisualLine, read_lines
-from citewell.documents.pdf.pictures import open_picture
 from citewell.documents.pdf.running import set_running_aside
-from citewell.documents.pdf.scans import Scan, placed, read_scan
+from citewell.documents.pdf.scans import Scan, open_picture, placed, read_scan
 from citewell.documents.pdf.writing import PdfText, write
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.audit import EntryKind, Log
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.core.clock import stamp
 from citewell.core.errors import UsageError, did_you_mean

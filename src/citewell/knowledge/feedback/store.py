@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.audit.database import Database, Row
-from citewell.audit.schema import Step, migrate
+from citewell.audit.database import Database, Row, Step, migrate
 from citewell.core.identity import plain
 from citewell.core.records import Case, Record
 from citewell.knowledge.feedback.signals import Feedback

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from citewell.audit.bodies import UNREADABLE
-from citewell.audit.entries import EntryKind
+from citewell.audit.entries import UNREADABLE, EntryKind
 from citewell.audit.keys import asker
 from citewell.core.errors import EvidenceError
 from citewell.core.records import (

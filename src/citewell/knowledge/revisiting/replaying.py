@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.answering.questioning import HYPOTHESISED, WITHOUT
 from citewell.answering.stages import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS, unknown
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.core.config import Config
 from citewell.core.environment import environment
 from citewell.core.errors import UsageError

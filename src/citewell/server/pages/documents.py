@@ -12,7 +12,7 @@ from fastapi import APIRouter, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import UNREADABLE
 from citewell.core.access import Role
 from citewell.core.errors import EvidenceError
 from citewell.core.records import AuditRecord, Citation, Document, Status

@@ -35,8 +35,7 @@ from citewell.core.records import (
     Verdict,
     read_by_ocr,
 )
-from citewell.core.sentences import line_span, sentence_spans, trimmed
-from citewell.core.tokens import token_spans
+from citewell.core.sentences import line_span, sentence_spans, token_spans, trimmed
 from citewell.questions.rows import label_span, text_of, whole
 from citewell.verification.claims.markers import resolve_label
 from citewell.verification.evidence import EvidenceText, blank_struck_out, passage_evidence

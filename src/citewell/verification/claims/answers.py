@@ -16,9 +16,8 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import line_span, sentence_spans
-from citewell.verification.claims.lines import TextLine, read_lines
 from citewell.verification.claims.markers import Marked, Marker, code_ranges, read_markers
-from citewell.verification.claims.phrases import PieceKind, frame_length, piece_kind
+from citewell.verification.claims.pieces import PieceKind, TextLine, frame_length, piece_kind, read_lines
 from citewell.verification.claims.statements import lead_statement, makes_statement
 from citewell.verification.words import is_finite
 

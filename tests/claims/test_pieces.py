@@ -10,7 +10,7 @@ from citewell.answering.verifying import verify
 from citewell.core.records import Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.verification.claims import PieceKind
-from citewell.verification.claims.phrases import ABSTENTIONS, piece_kind
+from citewell.verification.claims.pieces import ABSTENTIONS, piece_kind
 from citewell.verification.claims.statements import makes_statement
 
 FACTS = [
