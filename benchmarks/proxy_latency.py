@@ -79,7 +79,10 @@ def main() -> None:
                     statuses = Counter(claim["status"] for _, mark in taken for claim in mark["claims"])
                     if statuses.total() != 5 * len(taken):
                         raise SystemExit(f"not five claims in each answer: {statuses}")
-                    middle, p95 = statistics.median(added), statistics.quantiles(added, n=20)[-1]
+                    middle, p95 = (
+                        statistics.median(added),
+                        statistics.quantiles(added, n=20, method="inclusive")[-1],
+                    )
                     met = "met" if p95 <= MOST_MS else "in the median" if middle <= MOST_MS else "not met"
                     figures = {"median_ms": middle, "p95_ms": p95, "first_ms": first}
                     rows.append([checker, name, *(f"{one:.0f}" for one in figures.values()), met])
