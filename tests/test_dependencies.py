@@ -70,7 +70,19 @@ def lock(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "one", sorted({*RUNTIME, *EXTRAS, *BUILD, *group("dev"), *group("train"), *group("vendors")})
+    "one",
+    sorted(
+        {
+            *RUNTIME,
+            *EXTRAS,
+            *BUILD,
+            *group("dev"),
+            *group("train"),
+            *group("vendors"),
+            *group("loaders"),
+            *group("apart"),
+        }
+    ),
 )
 def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
     operators = {bound.operator for bound in Requirement(one).specifier}
@@ -84,12 +96,17 @@ def test_a_dependency_has_a_lower_and_an_upper_bound(one: str) -> None:
         ("runtime", RUNTIME),
         ("dev", [*RUNTIME, *group("dev")]),
         ("server", [*RUNTIME, *extras("openai", "anthropic", "postgres", "otel")]),
-        ("extras", [*RUNTIME, *extras("huggingface", "local", *ADAPTERS), *group("vendors")]),
-        ("apart/deepeval", [*RUNTIME, *extras("deepeval")]),
+        (
+            "extras",
+            [*RUNTIME, *extras("huggingface", "local", *ADAPTERS), *group("vendors"), *group("loaders")],
+        ),
+        ("apart/all", [*RUNTIME, *extras("deepeval", "ragas"), *group("apart")]),
     ],
 )
 def test_the_lock_files_hold_what_is_declared(name: str, required: list[str]) -> None:
-    assert faults(lock(name), required, [*EXTRAS, *group("train")]) == []
+    beside = [] if name.startswith("apart/") else [*EXTRAS, *group("train")]
+    alone = extras("deepeval", "ragas")
+    assert faults(lock(name), required, [one for one in beside if one not in alone]) == []
 
 
 def test_the_lock_files_agree_and_hold_no_torch() -> None:

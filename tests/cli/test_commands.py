@@ -139,7 +139,7 @@ def test_ingest_shows_how_many_files_of_all_are_done_to_who_looks(run, tmp_path,
     for name in ("one", "two", "three"):
         (tmp_path / "in" / f"{name}.txt").write_text("The harbour was dredged in 1911.")
     assert run("ingest", "in").stderr == ""
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # this is a terminal, to any rich
     monkeypatch.setenv("TERM", "xterm")
     shown = run("ingest", "in").stderr
     assert "3/3 files" in shown

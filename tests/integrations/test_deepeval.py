@@ -9,7 +9,7 @@ import pytest
 
 from .conftest import BRIDGE, FALSE, TOLL, TRUE
 
-pytest.importorskip("deepeval", reason="DeepEval is not installed here: make extras has it in build/deepeval")
+pytest.importorskip("deepeval", reason="DeepEval is not installed here: make extras has it in build/apart")
 from deepeval import assert_test
 from deepeval.errors import MissingTestCaseParamsError
 from deepeval.metrics.utils import copy_metrics

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ import pytest
 from citewell.core.errors import UsageError
 
 from .conftest import BRIDGE, FALSE, QUESTION, TRUE
-
-GUIDE = (Path(__file__).parents[2] / "docs/migrating.md").read_text()
 
 
 def quoted(kb: Any, text: str, about: dict[str, Any]) -> bool:
@@ -151,13 +147,3 @@ def test_haystack_retrieves_and_verifies_in_a_pipeline(kb: Any) -> None:
         kb.ingest_documents([Document(content="The lamp is lit.", meta={"url": "lamp"})]).files[0].status
         == "added"
     )
-
-
-@pytest.mark.parametrize("code", re.findall(r"^```py\n(.*?)^```", GUIDE, flags=re.M | re.S))
-def test_what_the_guide_for_migrating_shows_is_what_happens(
-    code: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for framework in re.findall(r"^from (langchain_core|llama_index\.core|haystack)\b", code, flags=re.M):
-        pytest.importorskip(framework)
-    exec(compile(code, "documentation", "exec"), {"__name__": "documentation"})  # noqa: S102
-    assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.+)$", code, flags=re.M)

@@ -209,3 +209,18 @@ def test_what_is_no_document_is_refused_before_anything_changes(
         with pytest.raises(UsageError, match=says):
             kb.ingest_documents(given)
         assert kb.documents() == []
+
+
+@pytest.mark.parametrize("kind", [Loaded, Node])
+def test_a_document_without_source_or_lasting_id_is_known_by_its_text(tmp_path: Path, kind: Any) -> None:
+    def given(*texts: str) -> list[Any]:
+        return [kind(text, {}) for text in texts]
+
+    with citewell.open(tmp_path / "home") as kb:
+        kb.ingest_documents(given("One.", "Two."), collection="w")
+        again = statuses(kb.ingest_documents(given("Zero.", "One.", "Two."), collection="w"))
+        assert sorted(again.values()) == ["added", "unchanged", "unchanged"]
+        # Another call without a collection adds; it never replaces what an earlier one brought.
+        kb.ingest_documents(given("Three."))
+        kb.ingest_documents(given("Four."))
+        assert len([one for one in kb.documents() if one.state != "withdrawn"]) == 5

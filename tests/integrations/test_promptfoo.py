@@ -1,10 +1,9 @@
-"""The documented assertion for promptfoo: its request, sent to our server; and run by Node, where it is."""
+"""The documented assertion for promptfoo: its request, sent to our server; and run by promptfoo itself."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import threading
 import time
@@ -13,14 +12,18 @@ from typing import Any
 
 import pytest
 import uvicorn
+import yaml
 from fastapi.testclient import TestClient
 
 from citewell.server import create_app
 
 from .conftest import BRIDGE, FALSE, QUESTION, TRUE
 
-DOCS = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text()
+DOCS = (Path(__file__).parents[2] / "docs" / "adapters" / "promptfoo.md").read_text()
 (SCRIPT,) = re.findall(r"```js\n(.*?)```", DOCS, re.S)
+(CONFIG,) = re.findall(r"```yaml\n(.*?)```", DOCS, re.S)
+MODULES = Path(__file__).parents[2] / "build/promptfoo/node_modules"
+PROMPTFOO = MODULES / "promptfoo/dist/src/entrypoint.js"
 VARS = {"question": QUESTION, "sources": [BRIDGE]}
 
 
@@ -43,31 +46,50 @@ def test_the_documented_request_gets_the_members_that_the_assertion_reads(
 
 
 @pytest.mark.enable_socket
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node here")
-def test_the_documented_assertion_passes_and_fails_in_node(kb: Any, tmp_path: Path) -> None:
+@pytest.mark.skipif(not PROMPTFOO.exists(), reason="promptfoo is not installed here: make extras")
+def test_promptfoo_passes_and_fails_answers_with_the_documented_files(kb: Any, tmp_path: Path) -> None:
     (tmp_path / "citewell.js").write_text(SCRIPT)
+    asked = {"prompts": ["{{answer}}"], "providers": ["echo"]}  # the provider answers with the prompt
+    tests = [{"vars": {**VARS, "answer": answer}} for answer in (TRUE, FALSE, "Hm?")]
+    config = tmp_path / "promptfooconfig.yaml"
+    config.write_text(json.dumps({**asked, **yaml.safe_load(CONFIG), "tests": tests}))
     server = uvicorn.Server(uvicorn.Config(create_app(kb), port=0, log_config=None))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    given = json.dumps([TRUE, FALSE, ""])
-    run = (
-        f"Promise.all({given}.map((one) => require('./citewell.js')(one, {{ vars: {json.dumps(VARS)} }})))"
-        ".then((found) => console.log(JSON.stringify(found)))"
-    )
     told = subprocess.run(
-        ["node", "-e", run],
+        [
+            MODULES / ".bin" / "node",
+            PROMPTFOO,
+            "eval",
+            "--no-cache",
+            "--no-share",
+            "-c",
+            config,
+            "-o",
+            "out.json",
+        ],
         cwd=tmp_path,
-        env={"CITEWELL_URL": f"http://127.0.0.1:{port}/v1/verify"},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "CITEWELL_URL": f"http://127.0.0.1:{port}/v1/verify",
+            "PROMPTFOO_DISABLE_TELEMETRY": "1",
+            "PROMPTFOO_DISABLE_UPDATE": "1",
+            "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+        },
         capture_output=True,
         text=True,
         check=False,
     )
     server.should_exit = True
     thread.join(30)
-    good, bad, empty = json.loads(told.stdout or told.stderr)
+    assert (tmp_path / "out.json").exists(), told.stdout + told.stderr
+    results = json.loads((tmp_path / "out.json").read_text())["results"]["results"]
+    graded = {one["vars"]["answer"]: one["gradingResult"] for one in results}
+    good, bad, empty = (graded[answer] for answer in (TRUE, FALSE, "Hm?"))
     assert (good["pass"], good["score"]) == (True, 1)
     assert (bad["pass"], bad["score"]) == (False, 0)
     assert "1947" in bad["reason"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from citewell.integrations.scores import annotate_in_phoenix, score_in_langfuse
 
 from .conftest import BRIDGE, FALSE, TOLL
 
+PAGE = Path(__file__).parents[2] / "docs/adapters/langfuse-and-phoenix.md"
 SPAN = NonRecordingSpan(SpanContext(0xA1, 0xB2, is_remote=False))
 TRACE_ID, SPAN_ID = f"{0xA1:032x}", f"{0xB2:016x}"
 
@@ -73,6 +77,23 @@ def test_each_claim_is_an_annotation_in_phoenix(http: Any, sent: list[tuple[str,
     ]
     assert [one["result"]["label"] for one in notes] == ["CONTRADICTED", "VERIFIED"]
     assert notes[0]["result"]["score"] < 0.5 < notes[1]["result"]["score"]
+
+
+def test_the_documented_example_scores_its_span_in_both(
+    http: Any, sent: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    langfuse, phoenix = pytest.importorskip("langfuse"), pytest.importorskip("phoenix.client")
+    # another key: Langfuse keeps one client for each
+    made = langfuse.Langfuse(
+        public_key="pk-2", secret_key="sk", base_url="http://scores.test", httpx_client=http
+    )
+    monkeypatch.setattr(langfuse, "Langfuse", lambda: made)
+    monkeypatch.setattr(phoenix, "Client", partial(phoenix.Client, http_client=http))
+    (code,) = re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), flags=re.M | re.S)
+    exec(compile(code, "documentation", "exec"), {})  # noqa: S102
+    made.flush()
+    made.shutdown()
+    assert {path for path, _ in sent} == {"/api/public/scores", "/v1/span_annotations"}
 
 
 def test_without_a_span_there_is_nothing_to_score() -> None:

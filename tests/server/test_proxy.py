@@ -356,6 +356,40 @@ def test_a_false_answer_is_withheld_from_every_client(home: Path, upstream: Upst
         assert text == TRUE
 
 
+def test_claims_are_read_while_the_stream_goes_on_and_none_twice(home: Path, upstream: Upstream) -> None:
+    read: list[tuple[str, str]] = []
+    before: list[int] = []
+    *said, stop, done = chat_events(f"{TRUE} The toll was abolished in 1958 [2]. It rains.")
+
+    async def lines() -> AsyncIterator[bytes]:
+        for event in said:
+            yield f"data: {json.dumps(event)}\n\n".encode()
+            await asyncio.sleep(0.02)
+        until = time.monotonic() + 10
+        while time.monotonic() < until and not read:
+            await asyncio.sleep(0.05)
+        before.append(len(read))
+        yield f"data: {json.dumps(stop)}\n\ndata: {done}\n\n".encode()
+
+    upstream.answer = lambda request: StreamingResponse(lines(), media_type="text/event-stream")
+    with proxied(home, upstream.address) as (address, kb):
+        entailer = kb.parts.entailer
+
+        class Noting:
+            maker = entailer.maker
+
+            def entail(self, pairs: Any) -> Any:
+                read.extend(pairs)
+                return entailer.entail(pairs)
+
+        kb._parts.__dict__["entailer"] = Noting()
+        *_, mark = [one.citewell for one in ask_chat(address, stream=True) if getattr(one, "citewell", None)]
+        claims = len(mark["claims"])
+    assert claims == 3
+    assert before[0] > 0
+    assert sorted(set(read)) == sorted(read)
+
+
 def test_anthropic_documents_and_tool_results_are_sources(home: Path, upstream: Upstream) -> None:
     document = {
         "type": "document",

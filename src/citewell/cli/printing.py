@@ -76,7 +76,10 @@ def progress(first: str) -> Iterator[Callable[[int, int, str], None]]:
     said = TextColumn("{task.description}", markup=False)
     columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TimeRemainingColumn(), said)
     console = Console(stderr=True, markup=False, emoji=False)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:  # rich 13 would end even a disabled bar with an empty line
+        yield lambda done, of, words: None
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(first, total=None)
         yield lambda done, of, words: bar.update(task, completed=done, total=of, description=visible(words))
 

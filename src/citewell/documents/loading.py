@@ -17,6 +17,7 @@ import msgspec
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
 from citewell.core.errors import CitewellError, UsageError
+from citewell.core.identity import hash_text
 from citewell.core.naming import check_id
 from citewell.core.ports import Clock
 from citewell.core.records import Document
@@ -44,6 +45,7 @@ RESTRICTS = re.compile(
     re.IGNORECASE,
 )
 """Members that look like an access list."""
+RANDOM = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 Loaded = tuple[Document, UsageError | None]
 """A document, and why it cannot be ingested."""
 
@@ -134,8 +136,8 @@ def _items(
 
 
 def load_document(given: Any, number: int, collection: str) -> Loaded:
-    """One Document. Its id is its source and page or row, if it has one: frameworks' own ids are random, or
-    hashes of the text."""
+    """One Document. Its id is its source and page or row, else its own id, else the hash of its text: its
+    place among others would name another text tomorrow."""
     text = next((value for name in TEXTS if isinstance(value := getattr(given, name, None), str)), None)
     if text is None:
         raise UsageError(
@@ -145,7 +147,7 @@ def load_document(given: Any, number: int, collection: str) -> Loaded:
     about = getattr(given, "metadata", None) or getattr(given, "meta", None) or {}
     uri = next((str(about[name]) for name in SOURCES if about.get(name)), "")
     part = next((f"#{name}={about[name]}" for name in PARTS if about.get(name) is not None), "")
-    id = uri + part if uri else str(getattr(given, "id", None) or getattr(given, "id_", None) or number)
+    id = uri + part if uri else _own_id(given) or hash_text(text)
     id = f"{collection}/{id}" if collection else id
     check_id(id)
     acl, error = _access(about)
@@ -160,6 +162,12 @@ def load_document(given: Any, number: int, collection: str) -> Loaded:
         tags=tuple(sorted({*_tags(about, number), *([collection] if collection else [])})),
     )
     return document, error
+
+
+def _own_id(given: Any) -> str:
+    """LlamaIndex gives a random UUID to each document that has no id."""
+    own, made = str(getattr(given, "id", None) or ""), str(getattr(given, "id_", None) or "")
+    return own or ("" if RANDOM.fullmatch(made) else made)
 
 
 def _access(about: Mapping[str, Any]) -> tuple[tuple[str, ...], UsageError | None]:

@@ -9,8 +9,7 @@ from deepeval.errors import MissingTestCaseParamsError
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
-from citewell.core.records import Status
-from citewell.integrations.passages import checked, reasons
+from citewell.integrations.passages import checked, reasons, share_verified
 
 
 class CitewellMetric(BaseMetric):
@@ -28,9 +27,7 @@ class CitewellMetric(BaseMetric):
             raise MissingTestCaseParamsError("Citewell needs actual_output and retrieval_context")
         texts = [getattr(one, "context", one) for one in test_case.retrieval_context]
         report = checked(test_case.actual_output, texts, test_case.input or "", **(self.options or {}))
-        verified = sum(claim.verdict.status is Status.VERIFIED for claim in report.claims)
-        self.score = verified / len(report.claims) if report.claims else None
-        self.reason = reasons(report) if report.claims else "the answer makes no claim"
+        self.score, self.reason = share_verified(report), reasons(report)
         self.success = self.is_successful()
         return self.score
 

@@ -22,7 +22,7 @@ from citewell.core.errors import CitewellError, UsageError
 from citewell.core.metering import Meter, metered
 from citewell.knowledge import external
 from citewell.knowledge.opening import open
-from citewell.server.protocols import CHAT, DONE, MARK, PROTOCOLS, Json, Protocol
+from citewell.server.protocols import CHAT, DONE, PROTOCOLS, Json, Protocol
 from citewell.server.routes.proxy import validate_proxy
 from citewell.vendors.reading import VENDORS, VendorAnswer, read_response
 from citewell.vendors.requests import NUMBERED, sent
@@ -41,7 +41,8 @@ class CitewellGuardrail(CustomGuardrail):
 
     async def async_post_call_success_hook(self, data: Json, user_api_key_dict: Any, response: Any) -> Any:
         given = response.model_dump() if hasattr(response, "model_dump") else response
-        protocol = next((one for one in PROTOCOLS if _answers(given, one)), None)
+        known = PROTOCOLS if isinstance(given, dict) else ()
+        protocol = next((one for one in known if VENDORS[one.vendor].fits(given)), None)
         if protocol is None:
             return response  # embeddings, pictures
         found, mark, withheld = await asyncio.to_thread(self._settled, data, given, protocol)
@@ -78,9 +79,9 @@ class CitewellGuardrail(CustomGuardrail):
                 yield chunk
         found, mark, withheld = await asyncio.to_thread(self._settled, request_data, CHAT.joined(seen), CHAT)
         if withheld is not None:
-            held = [ModelResponseStream(**event) for event in CHAT.events(withheld) if event is not DONE]
+            held = [_chunk(event) for event in CHAT.events(withheld) if event is not DONE]
         elif self._settings.policy != "observe" and seen:
-            held = [ModelResponseStream(**CHAT.closing([], found, mark)[0]), *held]
+            held = [_chunk(CHAT.closing([], found, mark)[0]), *held]
         for chunk in held:
             yield chunk
 
@@ -104,13 +105,11 @@ class CitewellGuardrail(CustomGuardrail):
         about = {"to": "litellm", "policy": settings.policy, "withheld": withholds}
         model = f"litellm:{given.get('model') or request.model}"
         external.seal(parts, found, sealed, user=request.user, model=model, about=about)
-        mark = external.mark(outcome, request_id)
-        if not withholds:
-            return found, mark, None
-        made = protocol.withheld(given, external.notice(outcome, request_id))
-        made[MARK] = mark | {"claims": [], "notes": []}  # they would reveal what is withheld
-        return found, mark, made
+        mark, notice = external.mark(outcome, request_id), external.notice(outcome, request_id)
+        return found, mark, protocol.withheld(given, notice, mark) if withholds else None
 
 
-def _answers(given: Any, protocol: Protocol) -> bool:
-    return isinstance(given, dict) and VENDORS[protocol.vendor].fits(given)
+def _chunk(event: Json) -> ModelResponseStream:
+    """LiteLLM's proxy passes our mark on only if a chunk has one of the fields that its short way of writing
+    text does not know."""
+    return ModelResponseStream(**event, provider_specific_fields={})

@@ -45,7 +45,14 @@ def checked(answer: str, documents: Iterable[Any], question: str = "", **options
     return verify(answer, [framework_text(document) for document in documents], question or None, **options)
 
 
+def share_verified(report: VerifyReport) -> float | None:
+    """None if the answer makes no claim."""
+    verified = sum(claim.verdict.status is Status.VERIFIED for claim in report.claims)
+    return verified / len(report.claims) if report.claims else None
+
+
 def reasons(report: VerifyReport) -> str:
-    """Each claim that is not verified, with its verdict."""
+    """Each claim that is not verified, with its verdict; or that there is none."""
     bad = [claim for claim in report.claims if claim.verdict.status is not Status.VERIFIED]
-    return "\n".join(f"{one.verdict.status}: {one.text} ({one.verdict.reason})" for one in bad)
+    told = [f"{one.verdict.status}: {one.text} ({one.verdict.reason})" for one in bad]
+    return "\n".join(told) if report.claims else "the answer makes no claim"

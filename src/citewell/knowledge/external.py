@@ -30,6 +30,7 @@ from citewell.questions.parsing import MAX_QUESTION
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
     from citewell.core.config import Proxy
+    from citewell.core.ports import Entailer
     from citewell.knowledge.assembly import Assembly
     from citewell.vendors.reading import VendorAnswer
 
@@ -58,8 +59,11 @@ class ExternalOutcome(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def check(parts: Assembly, answered: VendorAnswer, request_id: str) -> ExternalOutcome:
-    """Checks ``answered`` and stores nothing. Raises as :func:`citewell.answering.verifying.verify` does."""
+def check(
+    parts: Assembly, answered: VendorAnswer, request_id: str, entailer: Entailer | None = None
+) -> ExternalOutcome:
+    """Checks ``answered`` and stores nothing; ``entailer`` stands for that of ``parts``. Raises as
+    :func:`citewell.answering.verifying.verify` does."""
     from citewell.answering.verifying import verify
 
     reason = (
@@ -77,7 +81,7 @@ def check(parts: Assembly, answered: VendorAnswer, request_id: str) -> ExternalO
         answered.text,
         [(source.id, source.text) for source in answered.sources],
         answered.question[:MAX_QUESTION] or None,
-        entailer=parts.entailer,
+        entailer=entailer or parts.entailer,
         embedder=parts.embedder,
         settings=parts.config.verification,
         card=parts.card_state(verdicts=True),

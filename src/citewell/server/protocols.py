@@ -54,9 +54,10 @@ class Protocol(ABC):
         """The events that end a stream, with a mark."""
         return [*held[:-1], held[-1] | {MARK: mark}]
 
-    def withheld(self, response: Json, notice: str) -> Json:
-        """The response with a notice for its text."""
+    def withheld(self, response: Json, notice: str, mark: Json) -> Json:
+        """The response with a notice for its text, and a mark that does not reveal what is withheld."""
         made = response | write(VendorAnswer(text=notice), (), self.vendor) | self.refused
+        made[MARK] = mark | {"claims": [], "notes": []}
         for one in made.get("choices") or made.get("candidates") or ():
             one.update(self.stopped)
         return made

@@ -13,6 +13,9 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any
 
 import httpx2
@@ -30,10 +33,11 @@ from citewell.core.metering import Meter, metered, must_go_on
 from citewell.core.records import Status
 from citewell.knowledge import external
 from citewell.knowledge.external import ExternalOutcome
+from citewell.models.remembering import RememberingEntailer
 from citewell.server.limits import Busy
 from citewell.server.logs import log
 from citewell.server.problems import Problem
-from citewell.server.protocols import DONE, MARK, Json, Protocol, line, protocol_of
+from citewell.server.protocols import DONE, Json, Protocol, line, protocol_of
 from citewell.server.site import Site
 from citewell.vendors.reading import VendorAnswer, read_response
 from citewell.vendors.requests import NUMBERED, AnswerRequest, sent
@@ -54,6 +58,7 @@ _OURS = frozenset(
     ).split()
 )
 """Headers that are not forwarded, in lower case."""
+_SENTENCE_ENDS = re.compile(rb"""[.!?](?:["\s]|\\n)""")
 _BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
@@ -140,6 +145,12 @@ class Checking:
         self.record = f"{str(request.base_url).rstrip('/')}/answers/{self.request_id}"
         self._http, self._body, self._request = request, body, AnswerRequest()
         self._client = request.client.host if request.client else ""
+        self._ahead: Future[ExternalOutcome] | None = None
+        self._unread, self._over = False, ""
+
+    @cached_property
+    def _entailer(self) -> RememberingEntailer:
+        return RememberingEntailer(self.here.kb.parts.entailer)
 
     async def body(self, data: bytes, headers: dict[str, str]) -> Response:
         """The reply to a complete, unstreamed response."""
@@ -177,6 +188,8 @@ class Checking:
                 event = _event(raw)
                 seen.append(event)
                 ending = ending or self.protocol.ends(event)
+                self._unread = self._unread or bool(_SENTENCE_ENDS.search(raw))
+                self._check_ahead(seen)
                 if not ending:
                     yield raw
                     continue
@@ -187,6 +200,7 @@ class Checking:
         except (httpx2.HTTPError, TooLarge) as error:
             broken = f"the answer was cut off ({type(error).__name__})"
         except (asyncio.CancelledError, GeneratorExit):
+            self._over = "the client disconnected"
             self.here.work.submit(lambda: self._abandon(self._joined(seen)), self._client)
             raise
         response = await run_in_threadpool(self._joined, seen)
@@ -229,12 +243,8 @@ class Checking:
             kind = type(error).__name__
             title = f"the record of this answer could not be written ({kind}), so it is not complete"
             raise Problem(503, title) from error
-        mark = external.mark(outcome, self.record)
-        if not withholds:
-            return found, outcome, mark, None
-        made = self.protocol.withheld(response, external.notice(outcome, self.record))
-        made[MARK] = mark | {"claims": [], "notes": []}  # they would reveal what is withheld
-        return found, outcome, mark, made
+        mark, notice = external.mark(outcome, self.record), external.notice(outcome, self.record)
+        return found, outcome, mark, self.protocol.withheld(response, notice, mark) if withholds else None
 
     def _joined(self, seen: list[Json]) -> Json:
         try:
@@ -267,12 +277,26 @@ class Checking:
         except Exception as error:  # noqa: BLE001 - reported in the answer, the record and the log
             log.error("a check failed", exc_info=error)
             reason = f"the check failed ({type(error).__name__})"
+        finally:
+            self._over = "the check has ended"
         return found, external.unchecked(self.request_id, broken or reason)
 
     def _check(self, found: VendorAnswer, gone: Callable[[], str]) -> ExternalOutcome:
         with metered(Meter(gone)):
             must_go_on()  # it may have waited for a thread
-            return external.check(self.here.kb.parts, found, self.request_id)
+            return external.check(self.here.kb.parts, found, self.request_id, self._entailer)
+
+    def _check_ahead(self, seen: list[Json]) -> None:
+        """Checks the sentences that a stream has ended so far, if nobody waits for a check: the entailer
+        remembers them, so that the check at the end, which alone counts, has only the last ones to read."""
+        free = (self._ahead is None or self._ahead.done()) and not self.here.checks.waiting
+        if self._unread and free:
+            with suppress(Busy):
+                self._unread = False
+                self._ahead = self.here.checks.submit(partial(self._read_ahead, list(seen)), self._client)
+
+    def _read_ahead(self, seen: list[Json]) -> ExternalOutcome:
+        return self._check(self._found(self._joined(seen)), lambda: self._over)
 
     def _found(self, response: Json) -> VendorAnswer:
         """The answer, read with what its request says. Raises UsageError."""
