@@ -162,3 +162,27 @@ def test_sources_that_disagree_stand_above_the_answer_and_in_every_list(
         browser.open(place)
         assert "Sources disagree" in browser.text("main"), place
         assert browser.all(".past .is-ANSWER, tbody .is-ANSWER") == [], place
+
+
+def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase) -> None:
+    for question in (QUESTION, NOTHING):
+        kb.ask(question)
+    browser.open("/audit")
+    newest, oldest = browser.all("tbody th > a")
+    assert press(browser, "j") == newest
+    assert press(browser, "j") == oldest
+    assert press(browser, "k") == newest
+    browser.all(".peek summary")[1].click()
+    assert SENTENCES[0] in browser.all(".peek")[1].text
+    assert "bridge.md" in browser.all(".peek")[1].text
+    browser.driver.get(oldest.get_attribute("href"))
+    assert len([one for one in browser.all(".chain > li") if one.is_displayed()]) == 9
+    for stage in ("all", "asked", "retrieved", "gate", "written", "claims"):
+        press(browser, "j")
+        browser.until(lambda: browser.path.endswith(f"#{stage}"), stage)  # noqa: B023 - waited for here
+    shown = [one.get_attribute("id") for one in browser.all(".chain > li") if one.is_displayed()]
+    assert shown == ["claims"]
+    assert SENTENCES[0] in browser.text("#claims q")
+    assert browser.text(".trace nav [aria-current]") == "Claims and verdicts"
+    press(browser, "k")
+    browser.until(lambda: browser.path.endswith("#written"))

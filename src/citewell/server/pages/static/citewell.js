@@ -366,12 +366,30 @@ function taking() {
 function steps() {
   const found = all("[data-step]");
   if (!found.length) return;
+  let last = -1;
   addEventListener("keydown", (event) => {
     if (writing(event) || event.ctrlKey || event.metaKey || !["j", "k"].includes(event.key)) return;
-    const at = found.indexOf(document.activeElement);
+    const focused = found.indexOf(document.activeElement);
+    const at = focused < 0 ? last : focused; // following a link within the page takes the focus from it
     const next = found[event.key === "j" ? at + 1 : Math.max(at - 1, 0)];
-    if (next) { next.focus(); if (next.hash && next.dataset.step === "go") next.click(); }
+    if (!next) return;
+    last = found.indexOf(next);
+    if (next.dataset.step === "go") next.click();
+    next.focus();
   });
+}
+
+// The stage of a record that is shown is marked in the list of stages.
+function stages() {
+  const links = all('[data-step="go"]');
+  const mark = () => {
+    for (const one of links) {
+      if (one.hash === (location.hash || "#all")) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
+  };
+  addEventListener("hashchange", mark);
+  mark();
 }
 
 if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
@@ -413,3 +431,4 @@ for (const one of all("form[data-busy]")) one.addEventListener("submit", () => {
   say();
   setInterval(say, 1000);
 });
+stages();
