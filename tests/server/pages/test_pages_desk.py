@@ -186,3 +186,32 @@ def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase
     assert browser.text(".trace nav [aria-current]") == "Claims and verdicts"
     press(browser, "k")
     browser.until(lambda: browser.path.endswith("#written"))
+
+
+def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
+    browser: Any, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    kb.ask(QUESTION)
+    revision = tmp_path / "revised.md"
+    revision.write_text("# The bridge\n\nThe bridge opened in 1933.\n" + "\n" * 200_000)
+    browser.open("/documents/about?id=bridge.md")
+    assert "1 past answer leans on this document" in browser.text("#version")
+    browser.find('#version input[type="file"]').send_keys(str(revision))
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100_000}
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", slow)
+    try:
+        browser.find("#version button").click()
+        sent = "return (document.querySelector('.sending progress') || {}).position"
+        browser.until(lambda: 0 < (browser.run(sent) or 0) < 1)
+        assert "Uploading" in browser.text(".sending")
+        browser.until(lambda: "New version: updated" in browser.text("main"))
+    finally:
+        browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
+    assert [one.document_id for one in kb.documents() if one.title == "The bridge"] == ["bridge.md"]
+    assert "1 past answer leans on an older version" in browser.text(".notice.bad")
+    browser.find('form[action="/documents/recall"] button').click()
+    browser.until(lambda: "Recalled" in browser.text("main"))
+    assert QUESTION in browser.text("main .notice")
+    assert "does not hold" in browser.text("main .notice")
+    assert browser.errors() == []
