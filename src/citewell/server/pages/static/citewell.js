@@ -366,11 +366,75 @@ function taking() {
 function steps() {
   const found = all("[data-step]");
   if (!found.length) return;
+  let last = -1;
   addEventListener("keydown", (event) => {
     if (writing(event) || event.ctrlKey || event.metaKey || !["j", "k"].includes(event.key)) return;
-    const at = found.indexOf(document.activeElement);
+    const focused = found.indexOf(document.activeElement);
+    const at = focused < 0 ? last : focused; // following a link within the page takes the focus from it
     const next = found[event.key === "j" ? at + 1 : Math.max(at - 1, 0)];
-    if (next) { next.focus(); if (next.hash && next.dataset.step === "go") next.click(); }
+    if (!next) return;
+    last = found.indexOf(next);
+    if (next.dataset.step === "go") next.click();
+    next.focus();
+  });
+}
+
+// The stage of a record that is shown is marked in the list of stages.
+function stages() {
+  const links = all('[data-step="go"]');
+  const mark = () => {
+    for (const one of links) {
+      if (one.hash === (location.hash || "#all")) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
+  };
+  addEventListener("hashchange", mark);
+  mark();
+}
+
+// Uploads with a progress bar. The page that comes back replaces this one.
+function uploads() {
+  for (const form of all("form[data-busy]")) form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const line = make("p", "sending");
+    const bar = make("progress");
+    const said = make("span", "", "Uploading…");
+    const clock = make("small");
+    bar.max = 1;
+    bar.setAttribute("aria-label", "Upload");
+    said.setAttribute("role", "status");
+    line.append(bar, said, " ", clock);
+    form.append(line);
+    const body = new FormData(form);
+    const began = Date.now();
+    const ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 500);
+    const button = $("button.main", form);
+    button.disabled = true;
+    const send = new XMLHttpRequest();
+    send.upload.addEventListener("progress", ({ loaded, total }) => {
+      bar.value = loaded / total;
+      if (loaded < total) return;
+      bar.removeAttribute("value");
+      said.textContent = form.dataset.busy;
+    });
+    send.addEventListener("load", () => {
+      clearInterval(ticking);
+      const page = new DOMParser().parseFromString(send.responseText, "text/html");
+      $("main").replaceWith($("main", page));
+      history.replaceState(null, "", send.responseURL);
+      localTimes();
+      uploads();
+      $("main").focus();
+    });
+    send.addEventListener("error", () => {
+      clearInterval(ticking);
+      line.remove();
+      button.disabled = false;
+      tell("The files could not be sent. Check the connection and try again.");
+    });
+    send.open("POST", form.action);
+    send.setRequestHeader("Accept", "text/html");
+    send.send(body);
   });
 }
 
@@ -407,9 +471,5 @@ if (paper) {
   if (mark && !narrow.matches) mark.scrollIntoView({ block: "center" });
   centre($(".over rect", paper), paper);
 }
-for (const one of all("form[data-busy]")) one.addEventListener("submit", () => {
-  const began = Date.now();
-  const say = () => { $("#told").textContent = `${one.dataset.busy} ${Math.round((Date.now() - began) / 1000)} s`; };
-  say();
-  setInterval(say, 1000);
-});
+uploads();
+stages();
