@@ -281,6 +281,12 @@ FILES: dict[str, Shape] = {
         ),
         300,
     ),
+    "DOCX: texts in a run": Shape(
+        "docx", lambda n: _docx(f"<w:p><w:r>{'<w:t>a</w:t>' * n}</w:r></w:p>"), 2_000
+    ),
+    "DOCX: runs in a paragraph": Shape(
+        "docx", lambda n: _docx(f"<w:p>{'<w:r><w:t>a</w:t></w:r>' * n}</w:p>"), 2_000
+    ),
     "DOCX: levels of a list": Shape(
         "docx",
         lambda n: _docx(

@@ -53,6 +53,8 @@ class _Body:
         self._numbering = numbering
         self._styles = {style.style_id: (style.name or "") for style in styles}
         self._elements = {style.style_id: style.element for style in styles}
+        self._asked: dict[str, Any] = {}
+        self._found: dict[str, dict[str, Any]] = {}
         self._properties: dict[tuple[str, str], Any] = {}
         self._boxes: list[Any] = []
         self._hidden = self._struck = self._unknown = 0
@@ -163,10 +165,20 @@ class _Body:
         """The property of the run (or, by ``of``, its paragraph), else of its style, else of its paragraph's
         style; None if none sets it."""
         path, paragraph = f"{_W}{of}/{_W}{name}", _nearest(run, f"{_W}p")
-        own = (run if of == "rPr" else paragraph).find(path)
-        styles = (run.find(f"{_W}rPr/{_W}rStyle"), paragraph.find(f"{_W}pPr/{_W}pStyle"))
+        own = self._find(run if of == "rPr" else paragraph, path)
+        styles = (self._find(run, f"{_W}rPr/{_W}rStyle"), self._find(paragraph, f"{_W}pPr/{_W}pStyle"))
         named = (self._of_style(style.get(f"{_W}val", ""), path) for style in styles if style is not None)
         return own if own is not None else next((found for found in named if found is not None), None)
+
+    def _find(self, element: Any, path: str) -> Any:
+        """As ``element.find``, which looks through all children, once for the texts of one run and the runs
+        of one paragraph."""
+        if self._asked.get(element.tag) is not element:
+            self._asked[element.tag], self._found[element.tag] = element, {}
+        found = self._found[element.tag]
+        if path not in found:
+            found[path] = element.find(path)
+        return found[path]
 
     def _of_style(self, style_id: str, path: str) -> Any:
         """The property of a style or of the styles it is based on, remembered for all of them: a long chain
