@@ -20,6 +20,7 @@ from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, sq
 from citewell.documents.pdf.heads import DraftRow, DraftTable
 from citewell.documents.pdf.layout import VisualLine
 from citewell.documents.pdf.paragraphs import (
+    ENDS,
     Paragraph,
     carries_over,
     joins,
@@ -134,13 +135,14 @@ class _Writer:
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
         drop = last.base - line.base
         centred = abs((last.x0 + last.x1) - (line.x0 + line.x1)) < 6 and last.x0 > 100
+        stacked = centred and last.bold and last.text.isupper() == line.text.isupper()
         full = last.x1 - last.x0 > 300 or last.text.endswith((",", "-", "–", "—", "and", "AND", "OF", "of"))
         return (
             alike
             and 0 < drop < 1.35 * max(pitch, line.size)
             and level >= (heading.level or 0)
             and level > 4
-            and full
+            and (full or stacked)
             and (centred or abs(last.x0 - line.x0) < 30)
         )
 
@@ -151,7 +153,8 @@ class _Writer:
         last = paragraph.lines[-1]
         if line.column != last.column:
             return level is None and carries_over(paragraph, line)
-        alike = last.page == line.page and last.bold and line.bold
+        alike = last.page == line.page and last.bold == line.bold and last.italic == line.italic
+        alike = alike and (line.bold or (last.size == line.size and not ENDS.search(last.text)))
         return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
     def _runs_in(self, heading: Paragraph, line: VisualLine, right: float, pitch: float) -> bool:
