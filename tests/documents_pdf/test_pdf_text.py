@@ -342,3 +342,18 @@ def test_a_footnotes_mark_stays_in_its_sentence_and_before_its_note(pdf: Any, ri
         "We repair a pump for two years¹ if it was used as the manual says.\n"
         "¹ Five years where our own staff installed it.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("foot", "top", "one"),
+    [
+        (LONG, "Port Hamburg has asked for more of it.", True),
+        (LONG[:70], "Port Hamburg has asked for more of it.", False),  # room was left for "Port"
+        (LONG, "2. Remove the cover.", False),
+    ],
+)
+def test_a_full_line_goes_on_over_the_page(pdf: Any, foot: str, top: str, one: bool) -> None:
+    """Whatever letter the next page begins with, unless a list goes on there."""
+    pdf.page().say(50, 84, LONG + ".").say(50, 60, foot)
+    pdf.page().say(50, 740, top)
+    assert (f"{foot} {top}" in pdf.read().text) is one

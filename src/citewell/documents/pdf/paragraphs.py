@@ -70,14 +70,19 @@ def joins(lines: list[VisualLine], following: VisualLine, right: float, pitch: f
     return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
 
 
-def carries_over(last: Paragraph, first: VisualLine) -> bool:
-    """Does a paragraph at the foot of a page continue at the top of the next?"""
+def carries_over(last: Paragraph, first: VisualLine, right: float | None = None) -> bool:
+    """Does a paragraph at the foot of a page or column continue at the top of the next? It does if its last
+    line has no room for the next word up to ``right``, its column's edge, where that is known."""
     text = last.lines[-1].text
     if last.level is not None or ENDS.search(text) or len(text) < 30:
         return False
     if abs(last.lines[-1].size - first.size) > 1.0 or last.lines[-1].bold != first.bold:
         return False
-    return first.text[0].islower() or text.endswith((",", "-")) or not text[-1].isalnum()
+    if first.text[0].islower() or text.endswith((",", "-")) or not text[-1].isalnum():
+        return True
+    word = first.text.split(" ", 1)[0]
+    full = right is not None and last.lines[-1].x1 + 0.5 * first.size * len(word) > right
+    return full and not BULLET.fullmatch(word)
 
 
 def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:

@@ -69,6 +69,7 @@ class _Writer:
         self._marks: list[tuple[tuple[str, ...], int]] = []
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
+        self._edges: dict[int, float] = {}  # of the prose on the page, by column
         self._recent: list[str] = []
         self._last_table: DraftTable | None = None
 
@@ -90,10 +91,13 @@ class _Writer:
     # --- pages and paragraphs -------------------------------------------------------------------
 
     def _page(self, number: int, lines: list[VisualLine]) -> None:
-        edges, pitches = right_edges(lines), usual_pitch(lines)
+        before, self._edges = self._edges, right_edges(lines)
+        pitches = usual_pitch(lines)
         blocks = find_tables(lines)
         first = blocks[0] if blocks else None
-        if not (self._open and isinstance(first, VisualLine) and carries_over(self._open, first)):
+        if not (
+            self._open and isinstance(first, VisualLine) and self._carries_over(self._open, first, before)
+        ):
             self._close()
         self._starts.append(self._at)
         if self._open is not None and isinstance(first, VisualLine):
@@ -104,10 +108,16 @@ class _Writer:
                 self._close()
                 self._table(block)
             else:
-                self._line(block, edges, pitches)
+                self._line(block, pitches)
 
-    def _line(self, line: VisualLine, edges: dict[int, float], pitches: dict[float, float]) -> None:
+    def _carries_over(self, paragraph: Paragraph, first: VisualLine, edges: dict[int, float]) -> bool:
+        right = edges.get(paragraph.lines[-1].column)
+        headed = self._headings.level(_shown(first), first) is not None
+        return carries_over(paragraph, first, None if headed else right)
+
+    def _line(self, line: VisualLine, pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
+        edges = self._edges
         if self._open is not None:
             pitch = pitches.get(line.size, 1.3 * line.size)
             if self._open.level is not None:
