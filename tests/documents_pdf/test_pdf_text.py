@@ -357,3 +357,13 @@ def test_a_full_line_goes_on_over_the_page(pdf: Any, foot: str, top: str, one: b
     pdf.page().say(50, 84, LONG + ".").say(50, 60, foot)
     pdf.page().say(50, 740, top)
     assert (f"{foot} {top}" in pdf.read().text) is one
+
+
+def test_a_firms_name_over_many_titles_is_part_of_none(pdf: Any) -> None:
+    titles = "Store count", "Sales count", "Staff count"
+    for title in titles:
+        sheet = pdf.page()
+        sheet.say(270, 600, "Harbour Inc", bold=True).say(270, 588, title, bold=True)
+        sheet.say(50, 550, f"{LONG} to nobody else.")
+    names = [section.path[-1] for section in pdf.read().sections if section.path]
+    assert [name for name in names if name != "Harbour Inc"] == list(titles)

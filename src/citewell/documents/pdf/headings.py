@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from citewell.documents.pdf.layout import VisualLine
 
@@ -38,6 +38,7 @@ _LETTERED = re.compile(r"\(\w{1,4}\) [^\W\d_a-z]")
 _NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
 _PROSE, _PROSE_LINES = 60, 5
 """Characters of a line of prose, and lines of it that show in which type a page is set."""
+_MOST_TITLES = 2
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
 """Headings recognised by type alone rank below those recognised by a filing's standard words."""
@@ -52,6 +53,10 @@ class Headings:
             letters[line.size] += len(line.text)
         self.body = letters.most_common(1)[0][0] if letters else 10.0
         self._of_page = [max(self.body, _prose_size(lines)) for lines in pages]
+        self._below: dict[str, set[str]] = defaultdict(set)
+        for above, below in itertools.chain.from_iterable(map(itertools.pairwise, pages)):
+            if above.bold:
+                self._below[above.text].add(below.text)
         self._outline = outline
         self._contents = {
             index + 1
@@ -62,6 +67,10 @@ class Headings:
         self._clauses = _clauses(pages, self.body)
         first = [line.text for line in pages[0]] if pages else []
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
+
+    def stands_over_many(self, line: VisualLine) -> bool:
+        """Whether a bold line, as a firm's name does, stands over several different titles."""
+        return len(self._below[line.text]) > _MOST_TITLES
 
     def level(self, text: str, line: VisualLine) -> float | None:
         """The level of a heading, or None. ``text`` may be several visual lines joined; ``line`` is the first

@@ -146,6 +146,7 @@ class _Writer:
         drop = last.base - line.base
         centred = abs((last.x0 + last.x1) - (line.x0 + line.x1)) < 6 and last.x0 > 100
         stacked = centred and last.bold and last.text.isupper() == line.text.isupper()
+        stacked = stacked and not self._headings.stands_over_many(last)
         full = last.x1 - last.x0 > 300 or last.text.endswith((",", "-", "–", "—", "and", "AND", "OF", "of"))
         return (
             alike
