@@ -15,7 +15,7 @@ PLAIN = (
     "verification", "judge", "rules", "structure", "overstated", "plain_statements", "batteries",
     "superseded", "lies", "parts",
     "linear_time",
-    "model_speed", "ranker", "reader", "poison", "pdf_reading", "pdf_writers",
+    "model_speed", "ranker", "reader", "poison", "pdf_reading", "pdf_writers", "labelled_pages",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
     "audit_queries",
     "audit_tamper", "fuzzing", "audit_append", "audit_check", "audit_crash",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.documents_pdf.conftest import width
+
 from citewell.core.records import Document, Row
 
 
@@ -135,3 +137,38 @@ def test_prose_is_not_a_table(pdf: Any) -> None:
     document = pdf.read()
     assert document.tables == ()
     assert "\t" not in document.text
+
+
+def test_a_years_mark_is_no_figure(pdf: Any) -> None:
+    """ "2017 (1)" over a column is its head."""
+    sheet = pdf.page()
+    sheet.say(390, 720, "Year Ended May 31,", bold=True)
+    for at, year in enumerate(("2016", "2017 (1)", "2018")):
+        sheet.right(350 + 90 * at, 706, year, bold=True)
+    lines = ("Net sales", "107", "135", "177"), ("Profit", "22", "41", "43")
+    for row, (label, *figures) in enumerate(lines):
+        sheet.say(50, 690 - 14 * row, label)
+        for at, figure in enumerate(figures):
+            sheet.right(350 + 90 * at, 690 - 14 * row, figure)
+    rows = pdf.read().tables[0].rows
+    assert [row.label for row in rows] == ["Net sales", "Profit"]
+    assert [cell.head for cell in rows[0].cells] == [
+        "Year Ended May 31, 2016",
+        "Year Ended May 31, 2017(1)",
+        "Year Ended May 31, 2018",
+    ]
+
+
+def test_a_title_in_the_middle_of_the_table_heads_no_column(pdf: Any) -> None:
+    sheet = pdf.page()
+    sheet.say(300 - 0.5 * width("Store Update", 10), 740, "Store Update", bold=True)
+    for at, head in enumerate(("Opened", "Closed", "Open at the end")):
+        sheet.right(370 + 90 * at, 720, head, bold=True)
+    lines = ("First quarter", "10", "12", "177"), ("Second", "22", "41", "43")
+    for row, (label, *figures) in enumerate(lines):
+        sheet.say(50, 706 - 14 * row, label)
+        for at, figure in enumerate(figures):
+            sheet.right(370 + 90 * at, 706 - 14 * row, figure)
+    document = pdf.read()
+    assert [cell.head for cell in document.tables[0].rows[0].cells] == ["Opened", "Closed", "Open at the end"]
+    assert [section.path[-1] for section in document.sections if section.path] == ["Store Update"]

@@ -271,3 +271,99 @@ def test_a_form_without_its_period_has_no_date_of_its_own(pdf: Any) -> None:
     document = pdf.read()
     assert document.title.value == "Acme Paper Inc. Form 10-K/A"
     assert document.published_at is None or document.published_at.guess
+
+
+def test_an_appendix_in_larger_type_is_no_page_of_headings(pdf: Any) -> None:
+    """An exhibit bound into a report may be set larger than the report throughout."""
+    for _ in range(3):
+        sheet = pdf.page()
+        for at in range(20):
+            sheet.say(50, 740 - 11 * at, LONG, size=9)
+    sheet = pdf.page()
+    sheet.say(50, 750, "Plan History", size=11, bold=True)
+    lines = [f"Company Plan {at}, Part {at} which the Board of the Company has adopted" for at in range(8)]
+    for at, line in enumerate(lines):
+        sheet.say(50, 720 - 13 * at, line, size=11)
+    document = pdf.read()
+    assert " ".join(lines) in document.text
+    assert [section.path[-1] for section in document.sections if section.path] == ["Plan History"]
+
+
+def test_capitals_in_the_middle_of_a_sentence_are_no_heading(pdf: Any) -> None:
+    sheet = pdf.page()
+    lines = [
+        "The buyer should read this. THE BUYER UNDERSTANDS THAT WITH RESPECT TO CLAIMS UNDER THIS LETTER",
+        "ARBITRATION REPLACES THE RIGHT OF THE BUYER AND OF THE SELLER TO SUE OR TO TAKE ANY PART IN A",
+        "LAWSUIT.",
+    ]
+    for at, line in enumerate(lines):
+        sheet.say(50, 740 - 12 * at, line)
+    document = pdf.read()
+    assert document.text == " ".join(lines) + "\n"
+    assert not [section for section in document.sections if section.path]
+
+
+def test_an_item_goes_on_under_its_own_words(pdf: Any) -> None:
+    """However short its lines are, and whatever letter the next begins with."""
+    sheet = pdf.page()
+    sheet.say(50, 740, f"{LONG} these are its policies:")
+    sheet.say(60, 720, "- Recoverability of Current").say(67, 708, "Assets")
+    sheet.say(60, 690, "- Pension").say(67, 678, "Valuations").say(50, 660, LONG)
+    assert pdf.read().text.split("\n")[1:3] == ["- Recoverability of Current Assets", "- Pension Valuations"]
+
+
+def test_lettered_headings_are_headings(pdf: Any) -> None:
+    sheet = pdf.page()
+    sheet.say(50, 740, "(A) Eligibility", bold=True).say(50, 722, f"{LONG} to nobody else.")
+    sheet.say(60, 700, "(i) Hired Before June", bold=True).say(50, 682, f"{LONG} to nobody else.")
+    names = [section.path[-1] for section in pdf.read().sections if section.path]
+    assert names == ["(A) Eligibility", "(i) Hired Before June"]
+
+
+def test_a_centred_heading_of_several_lines_is_one(pdf: Any) -> None:
+    sheet = pdf.page()
+    lines = "RULES 13 AND 15 OF", "OF RULES 15 AND 13", "AND OF RULES 13 15"  # of the same width
+    for at, line in enumerate(lines):
+        sheet.say(250, 740 - 12 * at, line, bold=True)
+    sheet.say(50, 690, f"{LONG} to nobody else.")
+    names = [section.path[-1] for section in pdf.read().sections if section.path]
+    assert names == [" ".join(lines)]
+
+
+@pytest.mark.parametrize("rise", [3, 5])
+def test_a_footnotes_mark_stays_in_its_sentence_and_before_its_note(pdf: Any, rise: int) -> None:
+    """However high it is set; its note is a paragraph of its own that begins with it."""
+    sheet = pdf.page()
+    sheet.say(50, 740, "We repair a pump for two years").say(183, 740 + rise, "1", size=8)
+    sheet.say(190, 740, "if it was used as the manual says.")
+    sheet.say(50, 106 + 0.8 * rise, "1", size=6)
+    sheet.say(55, 106, "Five years where our own staff installed it.", size=8)
+    assert pdf.read().text == (
+        "We repair a pump for two years¹ if it was used as the manual says.\n"
+        "¹ Five years where our own staff installed it.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("foot", "top", "one"),
+    [
+        (LONG, "Port Hamburg has asked for more of it.", True),
+        (LONG[:70], "Port Hamburg has asked for more of it.", False),  # room was left for "Port"
+        (LONG, "2. Remove the cover.", False),
+    ],
+)
+def test_a_full_line_goes_on_over_the_page(pdf: Any, foot: str, top: str, one: bool) -> None:
+    """Whatever letter the next page begins with, unless a list goes on there."""
+    pdf.page().say(50, 84, LONG + ".").say(50, 60, foot)
+    pdf.page().say(50, 740, top)
+    assert (f"{foot} {top}" in pdf.read().text) is one
+
+
+def test_a_firms_name_over_many_titles_is_part_of_none(pdf: Any) -> None:
+    titles = "Store count", "Sales count", "Staff count"
+    for title in titles:
+        sheet = pdf.page()
+        sheet.say(270, 600, "Harbour Inc", bold=True).say(270, 588, title, bold=True)
+        sheet.say(50, 550, f"{LONG} to nobody else.")
+    names = [section.path[-1] for section in pdf.read().sections if section.path]
+    assert [name for name in names if name != "Harbour Inc"] == list(titles)

@@ -198,6 +198,8 @@ def test_words_that_lead_up_to_sentences_may_open_the_text() -> None:
         ("The well is dry.", "Imagine the following. The pump fails. The well is dry."),
         ("The well is dry.", "# A game\n\nImagine the following.\n\nThe pump fails.\n\nThe well is dry."),
         ("The well is dry.[^1]", "The well is dry.[^1]\n\nIt is old.\n\n[^1]: Rejected by the board."),
+        ("The well is dry.¹", "The well is dry.¹\nIt is old.\n¹ Rejected by the board.\n"),
+        ("The well¹ is dry.", "The well¹ is dry. It is old.²\n¹ Rejected by the board.\n² See page 3.\n"),
     ],
 )
 def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> None:
@@ -222,6 +224,7 @@ def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> Non
             "The well is dry.[^1]",
             "The well is dry.[^1]\n\nIt is old.[^2]\n\n[^1]: See page 3.\n[^2]: Rejected.",
         ),
+        ("The well is dry.¹", "The well is dry.¹\n¹ See page 3.\nIt is old.¹\n¹ Rejected by the board.\n"),
         ("The well is dry.", "# Wells\n\n## Myths\n\nIt sings.\n\n## Facts\n\nThe well is dry."),
         ("The well is dry.", "# A game\n\nImagine the following.\n\n# Facts\n\nThe well is dry."),
     ],

@@ -65,7 +65,9 @@ _NEW_WORDING = re.compile(
     r"(?: as follows| the following)?\s{0,3}[:,]?\s{0,3}[\"\u201c]"
 )
 NOTE_MARK = re.compile(r"\[\^\w{1,20}\]")
-_NOTE = re.compile(rf"^({NOTE_MARK.pattern}):(.*)$", re.MULTILINE)
+_RAISED_MARK = r"[\u00b9\u00b2\u00b3\u2070-\u2079]{1,3}"
+_MARKS = re.compile(rf"{NOTE_MARK.pattern}|{_RAISED_MARK}")
+_NOTE = re.compile(rf"^(?:({NOTE_MARK.pattern}):|({_RAISED_MARK}) )(.*)$", re.MULTILINE)
 _MOST_PLACES = 20  # maximum occurrences of a claim examined in one text; the rest is left to the entailer
 _MOST_LINES = 50  # maximum lines searched backwards, from an item to its lead-in
 
@@ -224,9 +226,15 @@ def _behind(text: str, last: int) -> str:
 
 
 def _turned_by_note(text: str, first: int, last: int) -> bool:
-    """Whether a footnote of the sentence ("[^1]") says what would turn it if it were a heading."""
-    marks = set(NOTE_MARK.findall(text, first, last))
-    return bool(marks) and any(note[1] in marks and _turns(note[2]) for note in _NOTE.finditer(text, last))
+    """Whether a footnote of the sentence ("[^1]", or "¹" before the first note so marked) says what would
+    turn it if it were a heading."""
+    marks = set(_MARKS.findall(text, first, last))
+    for note in _NOTE.finditer(text, last) if marks else ():
+        if (mark := note[1] or note[2]) in marks:
+            if _turns(note[3]):
+                return True
+            marks -= {mark} if note[2] else set()  # the next page counts its notes from ¹ again
+    return False
 
 
 def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:

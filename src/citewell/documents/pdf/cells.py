@@ -20,7 +20,9 @@ _NUMBER = re.compile(
 )
 _FOOTNOTE = re.compile(r"\([a-z0-9]{1,2}\)|[*†‡⁰¹²³⁴-⁹]+")
 _BLANK_WORDS = {"NM", "N/M", "N/A", "n/a", "NA", "nm", "n.m.", "*", "**"}
-YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d{2}(?:E|A)?")
+MARKS = r"(?: ?(?:\([a-z0-9]{1,2}\)|[*†‡⁰¹²³⁴-⁹]+))?"
+"""Of a footnote, behind a head or figure."""
+YEAR = re.compile(rf"(?:FY\s?)?(?:19|20)\d{{2}}(?:E|A)?{MARKS}")
 BULLET = re.compile(r"[•●▪◦‣∙·■□☐☒☑✓*–—\-o]|\(?(?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,2})[.)]")
 
 

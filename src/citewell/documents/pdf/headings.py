@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from citewell.documents.pdf.layout import VisualLine
 
@@ -34,7 +34,11 @@ _ENUMERATED = re.compile(
     r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
 )
 _CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
+_LETTERED = re.compile(r"\(\w{1,4}\) [^\W\d_a-z]")
 _NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
+_PROSE, _PROSE_LINES = 60, 5
+"""Characters of a line of prose, and lines of it that show in which type a page is set."""
+_MOST_TITLES = 2
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
 """Headings recognised by type alone rank below those recognised by a filing's standard words."""
@@ -48,6 +52,11 @@ class Headings:
         for line in itertools.chain.from_iterable(pages):
             letters[line.size] += len(line.text)
         self.body = letters.most_common(1)[0][0] if letters else 10.0
+        self._of_page = [max(self.body, _prose_size(lines)) for lines in pages]
+        self._below: dict[str, set[str]] = defaultdict(set)
+        for above, below in itertools.chain.from_iterable(map(itertools.pairwise, pages)):
+            if above.bold:
+                self._below[above.text].add(below.text)
         self._outline = outline
         self._contents = {
             index + 1
@@ -59,6 +68,10 @@ class Headings:
         first = [line.text for line in pages[0]] if pages else []
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
 
+    def stands_over_many(self, line: VisualLine) -> bool:
+        """Whether a bold line, as a firm's name does, stands over several different titles."""
+        return len(self._below[line.text]) > _MOST_TITLES
+
     def level(self, text: str, line: VisualLine) -> float | None:
         """The level of a heading, or None. ``text`` may be several visual lines joined; ``line`` is the first
         of them. Headings in the same type are ranked by the parts of their numbers: 7.1 is below 7."""
@@ -66,7 +79,7 @@ class Headings:
             return None  # a filing's whole cover is set like headings
         if len(text) > 200 or not any(letter.isalpha() for letter in text):
             return None
-        strong = line.bold or line.size > self.body + 0.6 or text.isupper()
+        strong = line.bold or line.size > self._of_page[line.page - 1] + 0.6 or text.isupper()
         if line.page not in self._contents:
             for pattern, level in _LEVELS:
                 if pattern.fullmatch(text) and (strong or text.startswith("PART")):
@@ -83,19 +96,29 @@ class Headings:
         return found + 0.1 * number.group(1).count(".") if found and number else found
 
     def _by_type(self, text: str, line: VisualLine) -> int | None:
-        if not 3 <= len(text) <= 120 or _NO_HEADING.match(text) or text.endswith((".", ";", ",")):
+        if not 3 <= len(text) <= 120 or text.endswith((".", ";", ",")):
+            return None
+        if _NO_HEADING.match(text) and not (_LETTERED.match(text) and (line.bold or line.italic)):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None
+        larger = line.size - self._of_page[line.page - 1]
         ranks = (
-            line.size - self.body > 3,
-            line.size - self.body > 0.9,
+            larger > 3,
+            larger > 0.9,
             line.bold and text.isupper(),
             line.bold and not line.italic,
             line.bold or (text.isupper() and " " in text),
             line.italic and len(text) < 80,
         )
         return STYLE_LEVEL + 3 + ranks.index(True) if True in ranks else None
+
+
+def _prose_size(lines: list[VisualLine]) -> float:
+    """The type size of a page's prose, points; 0.0 for a page without."""
+    sizes = Counter(line.size for line in lines if len(line.text) > _PROSE)
+    size, count = sizes.most_common(1)[0] if sizes else (0.0, 0)
+    return size if count >= _PROSE_LINES else 0.0
 
 
 def _clauses(pages: list[list[VisualLine]], body: float) -> set[tuple[int, int, float]]:

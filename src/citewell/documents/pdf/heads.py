@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from citewell.documents.metadata import MONTH
-from citewell.documents.pdf.cells import YEAR, LineCell
+from citewell.documents.pdf.cells import MARKS, YEAR, LineCell
 from citewell.documents.pdf.layout import VisualLine
 
 _MONTH = rf"(?:{MONTH})\.?"
@@ -21,7 +21,7 @@ PERIOD = re.compile(
     rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.IGNORECASE
 )
 _DATE_PART = re.compile(
-    rf"(?:{_MONTH} ?\d{{0,2}},? ?(?:(?:19|20)\d{{2}})?|(?:fiscal |fy ?)?(?:19|20)\d{{2}}|"
+    rf"(?:{_MONTH} ?\d{{0,2}},? ?(?:(?:19|20)\d{{2}})?|(?:fiscal |fy ?)?(?:19|20)\d{{2}}{MARKS}|"
     rf"\(?(?:un)?audited\)?|"
     rf"\(?as (?:restated|adjusted|revised|reported)\)?|change|% ?change|\$ ?change|total|q[1-4]|[1-4]q\d*|"
     rf"(?:first|second|third|fourth) quarter|\(?in (?:millions|thousands|billions)[^)]*\)?|variance|"

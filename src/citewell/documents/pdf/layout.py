@@ -21,6 +21,8 @@ _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
 _MARK = re.compile(r"[-−+]?[0-9]{1,2}|[0-9](?:,[0-9]){1,3}")
 _MIN_COLUMN_LINES = 5
+_SMALL = 0.85
+"""Of the type beside it: what is smaller, and stands higher, is raised."""
 _GAP = 0.95
 """Ems of white that end a segment: gaps in justified prose are narrower, those between columns wider."""
 _DOUBLE_SPACE = 2.7
@@ -212,7 +214,7 @@ def _rows(words: list[PdfWord]) -> list[list[PdfWord]]:
             shared = min(high, above) - max(low, below)
             least, most = sorted((high - low, above - below))
             # Small raised type overlaps its line less than type of the same size does.
-            if shared >= (0.35 if least < 0.8 * most else 0.55) * least:
+            if shared >= (0.35 if least < _SMALL * most else 0.55) * least:
                 rows[-back].append(word)
                 if high - low > above - below:
                     spans[-back] = low, high
@@ -236,6 +238,9 @@ def _line(row: list[PdfWord], column: int, number: int) -> VisualLine | None:
     letters = Counter[float]()
     bold = italic = 0
     double = _double_space(row)
+    if len(row) > 1 and _MARK.fullmatch(row[0].text) and _raised(row[0], row[1]):
+        mark = row[0]._replace(text=to_script(row[0].text, Script.RAISED))  # before a footnote
+        row = [mark, row[1]._replace(spaced=True), *row[2:]]
     for word in row:
         if last is not None:
             if word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
@@ -311,7 +316,7 @@ def _numbered(segments: list[LineSegment]) -> list[LineSegment]:
 def _raised(word: PdfWord, last: PdfWord) -> bool:
     """Whether it is a footnote number or an exponent: "1,234" with a small raised 5 is not 12,345."""
     return (
-        word.size < 0.85 * last.size
+        word.size < _SMALL * last.size
         and word.base > last.base + 0.12 * last.size
-        and word.x0 - last.x1 < 2 * last.size
+        and max(word.x0, last.x0) - min(word.x1, last.x1) < 2 * last.size
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from citewell.documents.pdf.cells import BULLET
 from citewell.documents.pdf.layout import VisualLine
 
-_ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
+ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
 _CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}\.? \S")
 _CUT = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -53,29 +53,36 @@ def joins(lines: list[VisualLine], following: VisualLine, right: float, pitch: f
         return False
     if BULLET.fullmatch(following.text.split(" ", 1)[0]) and " " in following.text:
         return False
-    ended = bool(_ENDS.search(last.text))
+    ended = bool(ENDS.search(last.text))
     if ended and _CLAUSE.match(following.text):
         return False
+    bulleted = BULLET.fullmatch(lines[0].text.split(" ", 1)[0]) is not None
+    if bulleted and not ended and following.x0 > lines[0].x0 + 0.5 * size and following.bold == last.bold:
+        return True  # it hangs under the item's words
     first_word = following.segments[0].text.split(" ", 1)[0]
     room = right - last.x1
     needed = 0.5 * following.size * len(first_word)
     if room > needed + 2.5 * size and (ended or not following.text[0].islower()):
         return False
     left = min(line.x0 for line in lines[1:] or lines)
-    bulleted = BULLET.fullmatch(lines[0].text.split(" ", 1)[0]) is not None
     if ended and following.x0 < left - 0.8 * size and (len(lines) > 1 or bulleted):
         return False  # outdented: the list or the indented part is over
     return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
 
 
-def carries_over(last: Paragraph, first: VisualLine) -> bool:
-    """Does a paragraph at the foot of a page continue at the top of the next?"""
+def carries_over(last: Paragraph, first: VisualLine, right: float | None = None) -> bool:
+    """Does a paragraph at the foot of a page or column continue at the top of the next? It does if its last
+    line has no room for the next word up to ``right``, its column's edge, where that is known."""
     text = last.lines[-1].text
-    if last.level is not None or _ENDS.search(text) or len(text) < 30:
+    if last.level is not None or ENDS.search(text) or len(text) < 30:
         return False
     if abs(last.lines[-1].size - first.size) > 1.0 or last.lines[-1].bold != first.bold:
         return False
-    return first.text[0].islower() or text.endswith((",", "-")) or not text[-1].isalnum()
+    if first.text[0].islower() or text.endswith((",", "-")) or not text[-1].isalnum():
+        return True
+    word = first.text.split(" ", 1)[0]
+    full = right is not None and last.lines[-1].x1 + 0.5 * first.size * len(word) > right
+    return full and not BULLET.fullmatch(word)
 
 
 def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:

@@ -175,13 +175,14 @@ def _merged(found: list[Column]) -> list[Column]:
 
 def _heads_start(rows: list[_Row], start: int, floor: int, columns: list[Column], zone: float) -> int:
     """Index of the first head line above the figures, which begin at ``start``."""
+    left = min(rows[start].line.x0, columns[0].x0)
     # Label lines directly above the first figures ("ASSETS", "Current assets:") are rows, not heads.
     for _ in range(min(_MOST_HEADS, start - floor)):
         row, below = rows[start - 1], rows[start].line
         gap = row.line.base - below.base
         if row.line.column != below.column or not 0 <= gap < 3.2 * max(below.size, row.line.size):
             break
-        if not _heads_over(row, columns, zone):
+        if not _heads_over(row, columns, zone) or _is_title(row, left, columns):
             break
         start -= 1
     return start
@@ -203,6 +204,13 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
             return False
         return abs(middle - (zone + right) / 2) < 0.5 * (right - zone) + 10
     return all(piece.x0 >= zone - 25 for piece in over) and all(len(piece.text) < 60 for piece in row.pieces)
+
+
+def _is_title(row: _Row, left: float, columns: list[Column]) -> bool:
+    """Whether the line stands over the middle of the table, its labels included, and not of its figures."""
+    middle, right = (row.line.x0 + row.line.x1) / 2, max(column.x1 for column in columns)
+    whole, figures = (left + right) / 2, (columns[0].x0 + right) / 2
+    return len(row.pieces) == 1 and abs(middle - whole) < 6 and abs(middle - figures) > 12
 
 
 def _table(rows: list[_Row], run: list[int], floor: int, last: int) -> tuple[int, DraftTable] | None:

@@ -20,6 +20,7 @@ from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, sq
 from citewell.documents.pdf.heads import DraftRow, DraftTable
 from citewell.documents.pdf.layout import VisualLine
 from citewell.documents.pdf.paragraphs import (
+    ENDS,
     Paragraph,
     carries_over,
     joins,
@@ -68,6 +69,7 @@ class _Writer:
         self._marks: list[tuple[tuple[str, ...], int]] = []
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
+        self._edges: dict[int, float] = {}  # of the prose on the page, by column
         self._recent: list[str] = []
         self._last_table: DraftTable | None = None
 
@@ -89,10 +91,13 @@ class _Writer:
     # --- pages and paragraphs -------------------------------------------------------------------
 
     def _page(self, number: int, lines: list[VisualLine]) -> None:
-        edges, pitches = right_edges(lines), usual_pitch(lines)
+        before, self._edges = self._edges, right_edges(lines)
+        pitches = usual_pitch(lines)
         blocks = find_tables(lines)
         first = blocks[0] if blocks else None
-        if not (self._open and isinstance(first, VisualLine) and carries_over(self._open, first)):
+        if not (
+            self._open and isinstance(first, VisualLine) and self._carries_over(self._open, first, before)
+        ):
             self._close()
         self._starts.append(self._at)
         if self._open is not None and isinstance(first, VisualLine):
@@ -103,10 +108,16 @@ class _Writer:
                 self._close()
                 self._table(block)
             else:
-                self._line(block, edges, pitches)
+                self._line(block, pitches)
 
-    def _line(self, line: VisualLine, edges: dict[int, float], pitches: dict[float, float]) -> None:
+    def _carries_over(self, paragraph: Paragraph, first: VisualLine, edges: dict[int, float]) -> bool:
+        right = edges.get(paragraph.lines[-1].column)
+        headed = self._headings.level(_shown(first), first) is not None
+        return carries_over(paragraph, first, None if headed else right)
+
+    def _line(self, line: VisualLine, pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
+        edges = self._edges
         if self._open is not None:
             pitch = pitches.get(line.size, 1.3 * line.size)
             if self._open.level is not None:
@@ -134,13 +145,15 @@ class _Writer:
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
         drop = last.base - line.base
         centred = abs((last.x0 + last.x1) - (line.x0 + line.x1)) < 6 and last.x0 > 100
+        stacked = centred and last.bold and last.text.isupper() == line.text.isupper()
+        stacked = stacked and not self._headings.stands_over_many(last)
         full = last.x1 - last.x0 > 300 or last.text.endswith((",", "-", "–", "—", "and", "AND", "OF", "of"))
         return (
             alike
             and 0 < drop < 1.35 * max(pitch, line.size)
             and level >= (heading.level or 0)
             and level > 4
-            and full
+            and (full or stacked)
             and (centred or abs(last.x0 - line.x0) < 30)
         )
 
@@ -151,7 +164,8 @@ class _Writer:
         last = paragraph.lines[-1]
         if line.column != last.column:
             return level is None and carries_over(paragraph, line)
-        alike = last.page == line.page and last.bold and line.bold
+        alike = last.page == line.page and last.bold == line.bold and last.italic == line.italic
+        alike = alike and (line.bold or (last.size == line.size and not ENDS.search(last.text)))
         return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
     def _runs_in(self, heading: Paragraph, line: VisualLine, right: float, pitch: float) -> bool:
