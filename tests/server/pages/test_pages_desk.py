@@ -215,3 +215,16 @@ def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
     assert QUESTION in browser.text("main .notice")
     assert "does not hold" in browser.text("main .notice")
     assert browser.errors() == []
+
+
+def test_many_are_dismissed_together_and_taken_back(browser: Any, kb: KnowledgeBase) -> None:
+    for number in range(3):
+        kb.ask(f"What colour is the submarine {number}?")
+    browser.open("/review")
+    browser.find("#every").click()
+    browser.find('.bulk input[name="reason"]').send_keys("there is no submarine", Keys.ENTER)
+    browser.until(lambda: "3 answers were dismissed" in browser.text(".notice"))
+    assert browser.all(".flagged") == []
+    browser.find(".notice button").click()
+    browser.until(lambda: len(browser.all(".flagged")) == 3)
+    assert kb.review.queue(state="dismissed").items == ()
