@@ -21,7 +21,7 @@ PLAIN = (
     "audit_tamper", "fuzzing", "audit_append", "audit_check", "audit_crash",
     "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
-    "access", "serving", "proxy_latency", "pages", "install",
+    "access", "serving", "proxy_latency", "pages", "tasks", "install",
 )  # fmt: skip
 NEEDING_TORCH = ("quote_decoding", "embedder")  # `make extras trainer` installs it and the base encoder
 NEEDING_OCR = ("ocr",)  # `pip install 'citewell[ocr]'`

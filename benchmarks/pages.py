@@ -51,6 +51,8 @@ QUESTIONS = (
 )
 WRONG = {2: "It leaves out the part-time employees.", 3: "docs/architecture.md says it: there is no answer."}
 LOADS = 5
+WIDTHS = {1280: "", 390: "-390"}
+"""Window width in pixels -> what the names of its pictures end with."""
 TIMES = """
 const page = performance.getEntriesByType("navigation")[0];
 const paint = performance.getEntriesByName("first-contentful-paint")[0];
@@ -110,6 +112,7 @@ def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
         "partial": f"/answers/{requests[2]}",
         "abstained": f"/answers/{requests[3]}",
         "view": view,
+        "history": "/history",
         "documents": "/documents",
         "about": f"/documents/about?id={FILING}",
         "audit": "/audit",
@@ -125,7 +128,13 @@ def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
 
 @contextmanager
 def serving(home: Path) -> Iterator[str]:
-    with open(home) as kb, socket.create_server(("127.0.0.1", 0)) as listening:
+    with open(home) as kb, serving_home(kb) as base:
+        yield base
+
+
+@contextmanager
+def serving_home(kb: KnowledgeBase) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(create_app(kb), log_level="error", ws="none"))
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
@@ -190,28 +199,41 @@ average of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.
     write("pages", title, body, {"loads": LOADS, "pages": found})
 
 
-def photograph(base: str, places: dict[str, str]) -> None:
-    from PIL import Image
-
+def photograph(base: str, places: dict[str, str], width: int) -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
+    phone = width < 600
     with browser() as driver:
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 844 if phone else 900, "deviceScaleFactor": 1, "mobile": phone},
+        )
         for theme in ("light", "dark"):
             features = [
                 {"name": "prefers-color-scheme", "value": theme},
                 {"name": "prefers-reduced-motion", "value": "reduce"},
             ]
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            ending = f"{theme}{WIDTHS[width]}.png"
             for name, path in places.items():
                 driver.get(base + path)
-                time.sleep(1.5)
+                time.sleep(1)
                 if name == "answer":
-                    driver.find_element(By.CSS_SELECTOR, ".text .claim").send_keys("")
                     driver.execute_script("document.querySelector('.text .claim').focus()")  # type: ignore[no-untyped-call]
                 if name == "view":
                     driver.execute_script("scrollTo(0, 0)")  # type: ignore[no-untyped-call]
                     time.sleep(1)
-                picture = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
-                picture.quantize(128).save(IMAGES / f"{name}-{theme}.png", optimize=True)
+                picture(driver, f"{name}-{ending}")
+            driver.get(base + places["answer"])
+            driver.find_element(By.CSS_SELECTOR, ".text .claim").click()
+            time.sleep(1)
+            picture(driver, f"source-{ending}")
+
+
+def picture(driver: webdriver.Chrome, name: str) -> None:
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
+    image.quantize(128).save(IMAGES / name, optimize=True)
 
 
 def main() -> None:
@@ -221,7 +243,10 @@ def main() -> None:
     options = parser.parse_args()
     places = made(options.home)
     with serving(options.home) as base:
-        (photograph if options.shots else weigh)(base, places)
+        if not options.shots:
+            weigh(base, places)
+        for width in WIDTHS if options.shots else ():
+            photograph(base, places, width)
 
 
 if __name__ == "__main__":

@@ -322,17 +322,23 @@ def test_the_theme_is_the_system_s(browser: Any) -> None:
     assert browser.run(colour) != light
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_no_page_is_wider_than_its_window(browser: Any, width: int) -> None:
+@pytest.mark.parametrize("width", [320, 390, 1280])  # 320 is a window of 1,280 at 400 %
+def test_no_page_is_wider_than_its_window(browser: Any, kb: KnowledgeBase, width: int) -> None:
     browser.ask(QUESTION)
     place = browser.path
+    request_id = place.rpartition("/")[2]
+    kb.feedback(request_id, "thumbs_down", meta={"reason": "too early"})
+    nothing = kb.ask("What colour is the submarine?").request_id
+    paths = [place, f"/answers/{nothing}", browser.find("#claim-1 .cited a").get_attribute("href")]
+    paths += ["/", "/history", "/documents", "/documents/about?id=bridge.md", "/audit", "/audit/integrity"]
+    paths += [f"/audit/records/{request_id}", "/review", f"/review/{request_id}", "/spot-check", "/health"]
     browser.driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
     )
     try:
-        for path in (place, "/", "/documents", "/audit", place.replace("answers", "audit/records")):
-            browser.open(path)
+        for path in paths:
+            browser.open(path.removeprefix(browser.base))
             assert browser.run("return document.documentElement.scrollWidth") <= width, path
     finally:
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -215,3 +215,52 @@ def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
     assert QUESTION in browser.text("main .notice")
     assert "does not hold" in browser.text("main .notice")
     assert browser.errors() == []
+
+
+def test_many_are_dismissed_together_and_taken_back(browser: Any, kb: KnowledgeBase) -> None:
+    for number in range(3):
+        kb.ask(f"What colour is the submarine {number}?")
+    browser.open("/review")
+    browser.find("#every").click()
+    browser.find('.bulk input[name="reason"]').send_keys("there is no submarine", Keys.ENTER)
+    browser.until(lambda: "3 answers were dismissed" in browser.text(".notice"))
+    assert browser.all(".flagged") == []
+    browser.find(".notice button").click()
+    browser.until(lambda: len(browser.all(".flagged")) == 3)
+    assert kb.review.queue(state="dismissed").items == ()
+
+
+def test_a_thousand_documents_are_listed_sorted_and_found(
+    browser: Any, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    for number in range(1_000):
+        (folder / f"report-{number:04}.txt").write_text(f"Report {number}.\n")
+    assert not kb.ingest(folder).failed
+    browser.open("/documents?sort=-name")
+    assert "1003 in all" in browser.text(".heading")
+    assert len(browser.all(".list tbody tr")) == 50
+    assert len(browser.driver.page_source) < 100_000
+    assert browser.find("thead [aria-sort]").get_attribute("aria-sort") == "descending"
+    browser.find("thead [aria-sort] a").click()
+    browser.until(lambda: browser.find("thead [aria-sort]").get_attribute("aria-sort") == "ascending")
+    browser.find('.steps a[rel="next"]').click()
+    browser.until(lambda: "start=50" in browser.path)
+    browser.find('input[name="q"]').send_keys("report-0999", Keys.ENTER)
+    browser.until(lambda: "1 shown" in browser.text(".heading"))
+    assert "report-0999" in browser.text(".list tbody")
+    browser.ask(QUESTION)
+    assert SENTENCES[0] in browser.text("#answer .text")
+
+
+def test_times_are_the_reader_s_own(browser: Any, kb: KnowledgeBase) -> None:
+    kb.ask(QUESTION, user="owner")
+    shown = []
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        browser.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
+        browser.open("/history")
+        shown.append(browser.text(".past time"))
+        assert browser.find(".past time").get_attribute("title").endswith(" UTC")
+    browser.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    assert shown[0] != shown[1]

@@ -330,6 +330,12 @@ def test_every_state_has_a_shape_and_a_colour() -> None:
     assert len(set(drawn)) == len(drawn) == shapes.count("<symbol")
 
 
+def test_the_documentation_names_each_state_as_the_pages_do() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "pages.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| ([^|]+) \|", page.partition("## Claim states")[2].partition("## Ask")[0], re.M)
+    assert sorted(named[1:]) == sorted(state.words for state in STATES.values())
+
+
 def test_the_pages_are_in_the_folder_that_the_wheel_takes() -> None:
     assert Path(FOLDER).parts[-3:] == ("citewell", "server", "pages")
     assert {path.name for path in (FOLDER / "static").iterdir()} == {

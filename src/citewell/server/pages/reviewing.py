@@ -14,6 +14,7 @@ from citewell.core.access import Role
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import CaseSpan
 from citewell.evaluation import sampling
+from citewell.knowledge.feedback.store import DISMISSED
 from citewell.knowledge.reviewing import MOST
 from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Trouble, Visit, trouble_of
 from citewell.server.pages.answers import passages_read, show_answer
@@ -41,7 +42,9 @@ def review(
     cause: str = "",
     document: str = "",
     cursor: str = "",
+    done: str = "",
 ) -> Response:
+    """``done``: the answers just dismissed together, for which undo is offered."""
     reading.need(*REVIEWING)
     narrowed = {"cause": cause, "document": document}
     groups = reading.kb.review.groups(by=by, state=state)
@@ -59,7 +62,15 @@ def review(
         found=found,
         following=address("/review", **whole, **narrowed, cursor=found.next) if found.next else "",
         may_check=reading.caller.has(Role.AUDITOR),
+        undo=_dismissed(reading, done.split()),
     )
+
+
+def _dismissed(visit: Visit, requests: Sequence[str]) -> list[str]:
+    if not requests:
+        return []
+    dismissed = visit.kb.review.queue(state=DISMISSED, limit=MOST).items
+    return [item.request_id for item in dismissed if item.request_id in requests]
 
 
 @router.post("/review/dismiss")
@@ -70,7 +81,16 @@ def dismiss_many(
     with looking_up():
         for request_id in chosen:
             posting.kb.review.dismiss(request_id, reviewer=posting.caller.user, reason=reason)
-    return RedirectResponse(address("/review", state=state), status_code=303)
+    return RedirectResponse(address("/review", state=state, done=" ".join(chosen)), status_code=303)
+
+
+@router.post("/review/reopen")
+def reopen_many(posting: Posting, chosen: Annotated[Sequence[str], Form()] = ()) -> Response:
+    posting.need(*REVIEWING)
+    with looking_up():
+        for request_id in chosen:
+            posting.kb.review.reopen(request_id, reviewer=posting.caller.user)
+    return RedirectResponse("/review", status_code=303)
 
 
 @router.get("/review/{request_id}")

@@ -473,3 +473,5 @@ if (paper) {
 }
 uploads();
 stages();
+const every = $("#every");
+if (every) every.addEventListener("change", () => { for (const one of all('[name="chosen"]')) one.checked = every.checked; });
