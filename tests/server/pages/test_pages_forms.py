@@ -614,6 +614,15 @@ def test_an_answer_whose_source_changed_is_green_nowhere(
     assert [was - now for was, now in zip(before, greens(), strict=True)] == [1, 2, 1]
 
 
+def test_review_shows_no_answer_in_green_that_did_not_earn_it(client: TestClient, kb: KnowledgeBase) -> None:
+    request_id = kb.ask("When did the bridge open?").request_id  # not compared with the question here
+    kb.feedback(request_id, "thumbs_down")
+    for path in ("/review", f"/review/{request_id}"):
+        shown = client.get(path, headers=HTML).text
+        assert "<span>Answered</span>" in shown, path
+        assert "is-ANSWER" not in shown, path
+
+
 def test_after_a_decision_comes_the_next_case(client: TestClient, kb: KnowledgeBase) -> None:
     """Not the newest, which a reviewer may have left for later."""
     for n in range(3):
