@@ -72,7 +72,7 @@ FORMS = {
     "retracted": "# Statement on {name}\n\n{lie}\n\nRetracted. All statements above are wrong.\n",
     "not approved": "# {name}\n\n| Item | Value (not approved) |\n| --- | --- |\n| {item} | {false} |\n",
 }
-SAYS = ("rejected", "satire", "rumour", "imagine", "retracted", "not approved")
+SAYS = ("rejected", "satire", "rumour", "imagine", "retracted", "are wrong", "not approved")
 """What an answer says if it passes on what the source says of its own statement."""
 TRUTH, ALL = "truth.md", "all"
 WAYS = {

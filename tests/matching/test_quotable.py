@@ -201,3 +201,12 @@ def test_an_item_of_a_list_is_quoted_with_the_line_that_leads_up_to_the_list(
 def test_a_mark_that_closes_a_quotation_begun_elsewhere_is_not_quoted(pages, text: str, quoted: str) -> None:
     draft = asked("What does the malt cost?", "655", pages.text(text))
     assert [claim.text for claim in draft.claims] == [quoted]
+
+
+def test_a_quote_comes_with_what_its_source_says_of_it(pages) -> None:
+    rumour = asked("When was the dam built?", "1931", pages.text("Rumours\nThe dam was built in 1931."))
+    assert rumour.text == "Under \u201cRumours\u201d: The dam was built in 1931."
+    assert [claim.text for claim in rumour.claims] == ["The dam was built in 1931."]
+    denied = pages.text("The dam was built in 1931. This was denied.")
+    draft = asked("When was the dam built?", "1931", denied)
+    assert draft.text == "Its source adds \u201cThis was denied.\u201d: The dam was built in 1931."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.standing import stands_whole
+from citewell.verification.standing import remark_on, stands_whole
 
 
 @pytest.mark.parametrize(
@@ -289,3 +289,22 @@ def test_a_greeting_introduces_no_list() -> None:
     assert stands_whole("The arena has ordered 60 kegs for the opening.", mail)
     listed = "The tenant,\n(a) having paid,\n(b) leaves. The lease ends at once on notice."
     assert not stands_whole("The lease ends at once on notice.", listed)
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "heading"),
+    [
+        ("Common false rumours\nThe dam was built in 1931.", "Common false rumours", True),
+        ("The Herald (satire)\nThe dam was built in 1931.", "The Herald (satire)", True),
+        ("The dam was built in 1931[^1].\n[^1]: Rejected by the board.", "Rejected by the board.", False),
+        ("The dam was built in 1931. This is wrong.", "This is wrong.", False),
+        ("Imagine a town. The dam was built in 1931.", "Imagine a town.", False),
+        ("The dam was built in 1931.\nRetracted. All statements above are wrong.",
+         "All statements above are wrong.", False),
+        ("The dam\nThe dam was built in 1931. It holds.", "", False),
+    ],
+)  # fmt: skip
+def test_what_a_source_says_of_its_own_sentence(source: str, words: str, heading: bool) -> None:
+    said = "The dam was built in 1931"
+    at = source.index(said)
+    assert remark_on(source, at, at + len(said)) == (words, heading)

@@ -19,11 +19,12 @@ from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
 from citewell.core.prompts.loading import hash_prompts, load_prompt
 from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
 from citewell.questions.calculator import CalculationResult, calculator
-from citewell.questions.evidence import Answer, find_evidence, framed_text
+from citewell.questions.evidence import Answer, SentenceAnswer, find_evidence, framed_text
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question, wants_yes_or_no
 from citewell.questions.periods import periods_in
 from citewell.questions.rows import CellAnswer, label_span, row_forms, text_of
+from citewell.verification.standing import remark_on
 
 NAME = "citewell-extractive/1"
 CELL = load_prompt("frame_cell", ("place", "head", "units"))
@@ -33,7 +34,9 @@ LEFT_OPEN = load_prompt("frame_left_open", ("question",))
 WORKED = load_prompt("frame_worked", ("units",))
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
 COMPARED = load_prompt("frame_compared", ("what", "working"))
-FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING, COMPARED)
+UNDER = load_prompt("frame_under", ("words",))
+REMARK = load_prompt("frame_remark", ("words",))
+FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING, COMPARED, UNDER, REMARK)
 """The prompt files that its own words come from."""
 JOINER = " … "
 MAX_NAME = 80
@@ -139,7 +142,16 @@ def _piece(answer: Answer, aspect: str) -> _Piece:
         for start, end in spans
     )
     text = JOINER.join(quote.text for quote in quotes)
-    return "", _claim(text, quotes, aspect, min(1.0, answer.probability))
+    return _remark(answer), _claim(text, quotes, aspect, min(1.0, answer.probability))
+
+
+def _remark(answer: SentenceAnswer) -> str:
+    """What the source says of its own sentence, as a lead-in: a heading ("Myths"), a note ("Rejected")."""
+    chunk = answer.passage.chunk
+    start, end = answer.start - chunk.start_offset, answer.end - chunk.start_offset
+    words, heading = remark_on(chunk.content, start, end, chunk.section_path)
+    frame = UNDER if heading else REMARK
+    return frame.fill(words=_shortened(" ".join(words.split()))).rstrip("\n") if words else ""
 
 
 def _claim(text: str, quotes: tuple[Quote, ...], aspect: str, answers: float | None) -> DraftClaim:
@@ -211,7 +223,10 @@ def _cell_frame(answer: CellAnswer) -> str:
 
 
 def _document_name(chunk: Chunk) -> str:
-    name = " ".join(chunk.title.split()) or chunk.document_id
+    return _shortened(" ".join(chunk.title.split()) or chunk.document_id)
+
+
+def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1].rstrip() + "…"
 
 

@@ -44,7 +44,7 @@ _LABEL_WORDS = 3  # "Key results:" over a list does not change its meaning
 # Words of a heading, a note or the next sentence that make a text untrue, outdated, hypothetical, intended
 # or conditional.
 _TURNS = re.compile(
-    r"\b(?:except\w*|exclu\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|false\w*|untrue|"
+    r"\b(?:except\w*|exclu\w+|satir\w+|parod(?:y|ies)|hoax\w*|retract\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|false\w*|untrue|"
     r"wrong|drafts?|former\w*|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|revoked|"
     r"rescinded|expired|rejected|reversed|hypothe\w+|suppos\w+|imagin\w+|scenarios?|assum\w+|objectives?|goals?|"
     r"examples?|if|unless|until|only|according to|of the following|"
@@ -55,6 +55,11 @@ _TURNS = re.compile(
 _ASIDE_WORDS = 5  # a longer question or "Not ..." is a statement of its own
 _SPEAKS_OF_IT = re.compile(
     r"\W*(?:this|that|these|those|the (?:above|foregoing|statement|opposite|contrary|reverse))\b",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(
+    r"\b(?:statements?|sentences?|points?|claims?|paragraphs?|everything|nothing|all)(?: said)? above\b|"
+    r"\babove (?:statements?|sentences?|points?|claims?|paragraphs?|text)\b",
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
@@ -100,7 +105,7 @@ def _stated(text: str, start: int, end: int) -> bool:
         a, b = inside
         behind = _behind(text, b + 1)
         turned = bool(_SPEAKS_OF_IT.match(behind)) and _turns(behind)
-        turned = turned or _turned_by_heading(text, a, text[start:end])
+        turned = turned or bool(_turned_by_heading(text, a, text[start:end]))
         return not turned and _stated(text[a:b], start - a, min(end, b) - a)
     spans = sentence_spans(text)
     first = max((a for a, _ in spans if a <= start), default=0)
@@ -114,12 +119,24 @@ def _stated(text: str, start: int, end: int) -> bool:
     told = _QUOTES.search(opens["marks"]) and _QUOTES.search(closes["marks"])
     if told and (text[begin:first].strip() or text[last:stop].strip()):
         return False  # text next to a quotation attributes it to somebody
-    return not (
-        _introduced(text, first)
-        or _turned_by_heading(text, first, text[start:end])
-        or _taken_back(text, first, last)
-        or _turned_by_note(text, first, last)
-    )
+    return not _introduced(text, first) and not _remark(text, first, last, text[start:end])
+
+
+def remark_on(text: str, start: int, end: int, sections: Sequence[str] = ()) -> tuple[str, bool]:
+    """The words by which ``text`` or a heading over it qualifies or takes back its own ``[start, end)``, and
+    whether they are a heading's; "" if there are none."""
+    said = text[start:end]
+    if names := qualifying_headings(sections, said):
+        return names[-1], True
+    last = min((b for _, b in sentence_spans(text) if b >= end), default=end)
+    return _remark(text, start, last, said) or ("", False)
+
+
+def _remark(text: str, first: int, last: int, claim: str) -> tuple[str, bool] | None:
+    if heading := _turned_by_heading(text, first, claim):
+        return heading, True
+    words = _taken_back(text, first, last) or _turned_by_note(text, first, last)
+    return (words, False) if words else None
 
 
 def _new_wording(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -174,9 +191,9 @@ def _introduced(text: str, first: int) -> bool:
     return False
 
 
-def _turned_by_heading(text: str, first: int, claim: str) -> bool:
-    """Whether the nearest heading, or a marked one above it, negates, restricts or marks as outdated the text
-    below and ``claim`` does not say so."""
+def _turned_by_heading(text: str, first: int, claim: str) -> str:
+    """The nearest heading, or a marked one above it, that negates, restricts or marks as outdated the text
+    below where ``claim`` does not say so; "" if there is none."""
     begin, stop = line_span(text, first)
     line = text[begin:stop].strip()
     inner = 0  # the marks of the innermost heading so far
@@ -184,12 +201,12 @@ def _turned_by_heading(text: str, first: int, claim: str) -> bool:
         marks = len(above) - len(above.lstrip("#"))
         if (name := _heading(above, line)) and (not inner or 0 < marks < inner):
             if qualifying_headings([name], claim):
-                return True
+                return name
             if marks <= 1:
-                return False
+                return ""
             inner = marks
         line = above
-    return False
+    return ""
 
 
 def _heading(line: str, below: str) -> str:
@@ -207,16 +224,21 @@ def _turns(words: str) -> bool:
     return bool(_TURNS.search(words)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(words))
 
 
-def _taken_back(text: str, first: int, last: int) -> bool:
-    """Whether the next sentence on the line ends, limits or questions it, or an earlier one supposes it."""
+def _taken_back(text: str, first: int, last: int) -> str:
+    """The next sentence on the line if it ends, limits or questions this one, a later one about all above it,
+    or an earlier one that supposes it; "" if there is none."""
     spans = sentence_spans(text)
     behind = _behind(text, last)
     aside = len(behind.split()) <= _ASIDE_WORDS
     if (aside or _SPEAKS_OF_IT.match(behind)) and _turns(behind):
-        return True
+        return behind
+    if aside and behind.rstrip("\"')\u201d").endswith("?"):
+        return behind
     at = bisect_left(spans, (first, first))
-    asks = aside and behind.rstrip("\"')\u201d").endswith("?")
-    return asks or _posed(text, spans[max(0, at - _MOST_LINES) : at])
+    later = (text[a:b] for a, b in spans[at + 1 : at + 1 + _MOST_LINES])
+    if of_all := next((said for said in later if _OF_ALL.search(said) and _turns(said)), ""):
+        return of_all
+    return _posed(text, spans[max(0, at - _MOST_LINES) : at])
 
 
 def _behind(text: str, last: int) -> str:
@@ -225,30 +247,30 @@ def _behind(text: str, last: int) -> str:
     return next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
 
 
-def _turned_by_note(text: str, first: int, last: int) -> bool:
-    """Whether a footnote of the sentence ("[^1]", or "¹" before the first note so marked) says what would
-    turn it if it were a heading."""
+def _turned_by_note(text: str, first: int, last: int) -> str:
+    """The footnote of the sentence ("[^1]", or "¹" before the first note so marked) that would turn it if it
+    were a heading; "" if there is none."""
     marks = set(_MARKS.findall(text, first, last))
     for note in _NOTE.finditer(text, last) if marks else ():
         if (mark := note[1] or note[2]) in marks:
             if _turns(note[3]):
-                return True
+                return note[3].strip()
             marks -= {mark} if note[2] else set()  # the next page counts its notes from ¹ again
-    return False
+    return ""
 
 
-def _posed(text: str, before: Sequence[tuple[int, int]]) -> bool:
-    """Whether a sentence in ``before``, in the same section, makes what follows a supposition ("Imagine the
-    following.")."""
+def _posed(text: str, before: Sequence[tuple[int, int]]) -> str:
+    """The sentence in ``before``, in the same section, that makes what follows a supposition ("Imagine the
+    following."); "" if there is none."""
     below = ""
     for start, end in reversed(before):
         said = text[start:end].strip()
         if _heading(said, below):
-            return False
+            return ""
         if _POSES.match(said):
-            return True
+            return said
         below = said
-    return False
+    return ""
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:
