@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,3 +23,16 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
     with citewell.open(tmp_path / "home") as made:
         made.ingest(tmp_path / "bridge.txt")
         yield made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loop_of_the_frameworks() -> Iterator[None]:
+    """Frameworks that run coroutines in a loop of their own leave it open, current in the main thread."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            asyncio.get_event_loop_policy().get_event_loop().close()
+        except RuntimeError:  # there is none
+            return
+    asyncio.set_event_loop(None)

@@ -119,8 +119,8 @@ MOST_S = 90.0  # CPU seconds for a megabyte
 @pytest.mark.slow
 @pytest.mark.parametrize("door", sorted(DOORS))
 def test_a_large_text_costs_four_times_a_quarter_of_it(door: str) -> None:
-    """Copying a text once per word goes unnoticed in a few kilobytes. Doors that take minutes for all shapes of a
-    megabyte get one shape of half of it; `python -m benchmarks.linear_time --large` measures all."""
+    """Copying a text once per word goes unnoticed in a few kilobytes. Doors that take minutes for all shapes
+    of a megabyte get one shape of half of it; `python -m benchmarks.linear_time --large` measures all."""
     size = 250_000 if door in CHEAP else 125_000
     quarter, whole = shapes(size), shapes(4 * size)
     DOORS[door]("Sales rose to 5 million in 2020.")
