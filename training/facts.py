@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from training.roles import part_of
+from training.roles import capital, filled, part_of
 
 FactMaker = Callable[[str, random.Random, int], Iterator["Made"]]
 FOLDER = Path(__file__).with_name("facts")
@@ -65,15 +65,15 @@ def duties(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
         claims = {}
         for wordings, pair in told * 2:
             holds = rng.random() < 0.5
-            claims[_filled(rng.choice(wordings[1:]), *(pair if holds else pair[::-1]))] = holds
+            claims[filled(rng.choice(wordings[1:]), *(pair if holds else pair[::-1]))] = holds
         made = list(claims.items())
         for _ in range(int(JOINED * MOST)):
             (first, a), (second, b) = rng.sample(made, 2) if len(made) > 1 else (made[0], made[0])
             if first != second:
                 made.append((f"{first.rstrip('.')}, and {_inner(second, sides)}", a and b))
         if unsaid and rng.random() < UNSAID:
-            made.append((_filled(rng.choice(rng.choice(unsaid)), *rng.sample(sides, 2)), False))
-        text = _joined([_filled(wordings[0], *pair) for wordings, pair in told], rng)
+            made.append((filled(rng.choice(rng.choice(unsaid)), *rng.sample(sides, 2)), False))
+        text = _joined([filled(wordings[0], *pair) for wordings, pair in told], rng)
         yield Made(_titled(text, row["domain"], rng), tuple(rng.sample(made, min(MOST, len(made)))))
 
 
@@ -146,8 +146,8 @@ def standings(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
         sides = rng.choice(row["pairs"])
         facts = rng.sample(row["facts"], rng.randint(2, 4))
         told = [(rng.sample(fact, len(fact)), rng.sample(sides, 2)) for fact in facts]
-        said = [_ended(_filled(wordings[0], *pair)) for wordings, pair in told]
-        form = rng.choice([form for form in markers if form != "column"])
+        said = [_ended(filled(wordings[0], *pair)) for wordings, pair in told]
+        form = rng.choice([*markers])
         untrue = rng.random() < 0.5
         kept = [i for i in range(len(markers[form]["fine"])) if part_of(f"{form} {i}") == part] or [0]
         marker = markers[form]["untrue" if untrue else "fine"][rng.choice(kept)]
@@ -179,9 +179,9 @@ def standings(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
             text = apart.join(said) + f"\n{mark.strip()}{':' if mark == '[^1]' else ''} {marker}"
         claims = {}
         for (wordings, pair), no in zip(told, denied, strict=True):
-            claims[_filled(rng.choice(wordings[:2]), *pair)] = not no
+            claims[filled(rng.choice(wordings[:2]), *pair)] = not no
             holds = rng.random() < 0.8
-            words = _filled(rng.choice(wordings[1:]), *(pair if holds else pair[::-1]))
+            words = filled(rng.choice(wordings[1:]), *(pair if holds else pair[::-1]))
             claims.setdefault(words, holds and not no)
         yield Made(text, tuple(rng.sample(list(claims.items()), len(claims))))
 
@@ -192,21 +192,13 @@ def _titled(text: str, title: str, rng: random.Random) -> str:
 
 def _case(said: str, case: str, value: str) -> str:
     said = said.replace("{C}", case[:1].upper() + case[1:]).replace("{c}", case)
-    return _capital(said.replace("{V}", value[:1].upper() + value[1:]).replace("{v}", value))
-
-
-def _filled(said: str, a: str, b: str) -> str:
-    return _capital(said.replace("{a}", a).replace("{b}", b))
+    return capital(said.replace("{V}", value[:1].upper() + value[1:]).replace("{v}", value))
 
 
 def _inner(said: str, sides: Sequence[str]) -> str:
     """``said`` as it goes on within a sentence: a side keeps its own capital."""
-    begins = next((side for side in sides if said.startswith(_capital(side))), None)
+    begins = next((side for side in sides if said.startswith(capital(side))), None)
     return begins + said[len(begins) :] if begins else said[:1].lower() + said[1:]
-
-
-def _capital(said: str) -> str:
-    return said[:1].upper() + said[1:]
 
 
 def main() -> None:

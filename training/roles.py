@@ -101,18 +101,22 @@ def made(
             a, b = rng.sample(pair or rng.choice(relation.pairs), 2)
             thing = rng.choice(relation.things) if relation.things else ""
             premise = rng.choice(relation.full)
-            text += (rng.choice(JOINS) if text else "") + _filled(premise, a, b, thing)
+            text += (rng.choice(JOINS) if text else "") + filled(premise, a, b, thing)
             others = [*(said for said in relation.full if said != premise), *relation.partial]
             for said in rng.sample(others, min(len(others), -(-told // len(chosen)))):
                 holds = rng.random() < 0.5
-                claims.append((_filled(said, *((a, b) if holds else (b, a)), thing), holds))
+                claims.append((filled(said, *((a, b) if holds else (b, a)), thing), holds))
         rng.shuffle(claims)
         yield f"{text} {rng.choice(ASIDES)}".strip(), claims
 
 
-def _filled(said: str, a: str, b: str, thing: str) -> str:
-    words = said.replace("{a}", a).replace("{b}", b).replace("{o}", thing)
-    return words[:1].upper() + words[1:]
+def filled(said: str, a: str, b: str, thing: str = "") -> str:
+    """The wording ``said`` with its sides and its thing."""
+    return capital(said.replace("{a}", a).replace("{b}", b).replace("{o}", thing))
+
+
+def capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def main() -> None:

@@ -207,6 +207,6 @@ def test_a_quote_comes_with_what_its_source_says_of_it(pages) -> None:
     rumour = asked("When was the dam built?", "1931", pages.text("Rumours\nThe dam was built in 1931."))
     assert rumour.text == "Under \u201cRumours\u201d: The dam was built in 1931."
     assert [claim.text for claim in rumour.claims] == ["The dam was built in 1931."]
-    denied = pages.text("The dam was built in 1931. This was denied.")
+    denied = pages.text("The dam was built in 1931. This is wrong.")
     draft = asked("When was the dam built?", "1931", denied)
-    assert draft.text == "Its source adds \u201cThis was denied.\u201d: The dam was built in 1931."
+    assert draft.text == "Its source also says \u201cThis is wrong.\u201d: The dam was built in 1931."

@@ -254,36 +254,6 @@ def test_the_month_of_a_date_in_a_heading_hedges_nothing() -> None:
     assert not stands_whole("The rent rises.", "# What may come\n\nThe rent rises.", ("What may come",))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        'Clause 1 is replaced by: "1. The supplier delivers 35 tonnes a month."',
-        "Clause 1 is replaced by the following: \u201cThe supplier delivers 35 tonnes a month.\u201d",
-        'Clause 1 shall read: "The supplier delivers 35 tonnes a month." Clause 4 is deleted.',
-        'In clause 2, the last sentence is amended to read "The supplier delivers 35 tonnes a month."',
-        "The second sentence is substituted with \u201cThe supplier delivers 35 tonnes a month.\u201d",
-    ],
-)
-def test_an_amendment_states_its_new_wording(source: str) -> None:
-    assert stands_whole("The supplier delivers 35 tonnes a month.", source)
-    assert stands_whole('The supplier delivers 35 tonnes a month."', source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'Clause 1 ("The supplier delivers 35 tonnes a month.") is replaced by clause 9.',
-        'Clause 1 should be replaced, the supplier wrote: "The supplier delivers 35 tonnes a month."',
-        'Draft amendment\nClause 1 is replaced by: "The supplier delivers 35 tonnes a month."',
-        'Clause 1 is replaced by: "If asked: The supplier delivers 35 tonnes a month; or not."',
-        'Clause 1 is not replaced by: "The supplier delivers 35 tonnes a month."',
-        'It was proposed that clause 1 is replaced by: "The supplier delivers 35 tonnes a month."',
-    ],
-)
-def test_words_about_a_wording_do_not_state_it(source: str) -> None:
-    assert not stands_whole("The supplier delivers 35 tonnes a month.", source)
-
-
 def test_a_greeting_introduces_no_list() -> None:
     mail = "Hello Ines,\nthe meeting accepted it. The arena has ordered 60 kegs for the opening.\nGudrun"
     assert stands_whole("The arena has ordered 60 kegs for the opening.", mail)
@@ -302,6 +272,8 @@ def test_a_greeting_introduces_no_list() -> None:
         ("The dam was built in 1931.\nRetracted. All statements above are wrong.",
          "All statements above are wrong.", False),
         ("The dam\nThe dam was built in 1931. It holds.", "", False),
+        ("If it rains\nThe dam was built in 1931. Not for swimming.", "", False),
+        ("The building plan\nThe dam was built in 1931.", "", False),
     ],
 )  # fmt: skip
 def test_what_a_source_says_of_its_own_sentence(source: str, words: str, heading: bool) -> None:

@@ -4,7 +4,7 @@
 In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole sentences, or
 a row's label and the cell asked for; and, marked as inferences, results that the question asks to compute
 from such cells, with the full calculation. Aspects that nothing answers are missing. Same input, same bits.
-Independent of how claims are checked, confidence and the index.
+Independent of verdicts, confidence and the index.
 """
 
 from __future__ import annotations

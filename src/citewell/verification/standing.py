@@ -41,12 +41,16 @@ _HEADING = re.compile(
 """A marked heading, a line all in bold, or a short line without a full stop."""
 _HEADING_WORDS, _HEADING_LONGEST = 12, 200
 _LABEL_WORDS = 3  # "Key results:" over a list does not change its meaning
+_UNTRUE = (
+    r"satir\w+|parod(?:y|ies)|hoax\w*|retract\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|"
+    r"false\w*|untrue|wrong|drafts?|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|"
+    r"revoked|rescinded|rejected|reversed|hypothe\w+|suppos(?:e[ds]?|ing|itions?)|imagin(?:e[ds]?|ary|ing)"
+)
+_DENIES = re.compile(rf"\b(?:{_UNTRUE})\b", re.IGNORECASE)
 # Words of a heading, a note or the next sentence that make a text untrue, outdated, hypothetical, intended
 # or conditional.
 _TURNS = re.compile(
-    r"\b(?:except\w*|exclu\w+|satir\w+|parod(?:y|ies)|hoax\w*|retract\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|false\w*|untrue|"
-    r"wrong|drafts?|former\w*|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|revoked|"
-    r"rescinded|expired|rejected|reversed|hypothe\w+|suppos\w+|imagin\w+|scenarios?|assum\w+|objectives?|goals?|"
+    rf"\b(?:{_UNTRUE}|except\w*|exclu\w+|former\w*|expired|scenarios?|assum\w+|objectives?|goals?|"
     r"examples?|if|unless|until|only|according to|of the following|"
     r"(?:patients|people|persons|adults|children|women|men|customers|users|members|employees|tenants|"
     r"students|applicants|those) (?:with\w*|who|in|on|under|over|aged|from))\b|n['\u2019]t\b",
@@ -63,12 +67,6 @@ _OF_ALL = re.compile(
     re.IGNORECASE,
 )
 _POSES = re.compile(r"\W*(?:suppos|assum|imagin|hypothes|pretend)\w*\b", re.IGNORECASE)
-# What comes right before the quoted wording that an amendment puts in force, from the start of its sentence.
-_NEW_WORDING = re.compile(
-    r"(?:(?:is|are|shall be|has been|have been) (?:replaced|substituted|amended|restated|changed)"
-    r"(?: in (?:its|their) entirety)?(?: (?:by|with|to read|to))?|(?:shall|will)(?: now)? read)"
-    r"(?: as follows| the following)?\s{0,3}[:,]?\s{0,3}[\"\u201c]"
-)
 NOTE_MARK = re.compile(r"\[\^\w{1,20}\]")
 _RAISED_MARK = r"[\u00b9\u00b2\u00b3\u2070-\u2079]{1,3}"
 _MARKS = re.compile(rf"{NOTE_MARK.pattern}|{_RAISED_MARK}")
@@ -101,12 +99,6 @@ def qualifying_headings(sections: Sequence[str], claim: str) -> list[str]:
 
 
 def _stated(text: str, start: int, end: int) -> bool:
-    if inside := _new_wording(text, start, end):
-        a, b = inside
-        behind = _behind(text, b + 1)
-        turned = bool(_SPEAKS_OF_IT.match(behind)) and _turns(behind)
-        turned = turned or bool(_turned_by_heading(text, a, text[start:end]))
-        return not turned and _stated(text[a:b], start - a, min(end, b) - a)
     spans = sentence_spans(text)
     first = max((a for a, _ in spans if a <= start), default=0)
     last = min((b for _, b in spans if b >= end), default=len(text))
@@ -119,38 +111,27 @@ def _stated(text: str, start: int, end: int) -> bool:
     told = _QUOTES.search(opens["marks"]) and _QUOTES.search(closes["marks"])
     if told and (text[begin:first].strip() or text[last:stop].strip()):
         return False  # text next to a quotation attributes it to somebody
-    return not _introduced(text, first) and not _remark(text, first, last, text[start:end])
+    return not _introduced(text, first) and not any(_remarks(text, first, last, text[start:end]))
 
 
 def remark_on(text: str, start: int, end: int, sections: Sequence[str] = ()) -> tuple[str, bool]:
-    """The words by which ``text`` or a heading over it qualifies or takes back its own ``[start, end)``, and
-    whether they are a heading's; "" if there are none."""
+    """The words by which ``text`` or a heading over it takes back its own ``[start, end)``, and whether they
+    are a heading's; "" if there are none. Conditions and limits take nothing back."""
     said = text[start:end]
-    if names := qualifying_headings(sections, said):
-        return names[-1], True
     last = min((b for _, b in sentence_spans(text) if b >= end), default=end)
-    return _remark(text, start, last, said) or ("", False)
+    above = [(name, True) for name in reversed(qualifying_headings(sections, said))]
+    found = (one for one in (*above, *_remarks(text, start, last, said)) if _DENIES.search(one[0]))
+    return next(found, ("", False))
 
 
-def _remark(text: str, first: int, last: int, claim: str) -> tuple[str, bool] | None:
-    if heading := _turned_by_heading(text, first, claim):
-        return heading, True
-    words = _taken_back(text, first, last) or _turned_by_note(text, first, last)
-    return (words, False) if words else None
-
-
-def _new_wording(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The quotation around ``[start, end)`` if its sentence puts that wording in force, and nothing else."""
-    line, stop = line_span(text, start, end)
-    opened = max(_NEW_WORDING.finditer(text, line, start + 1), key=re.Match.end, default=None)
-    if opened is None or opened.end() > start + 1:
-        return None
-    close = min((at for mark in '"\u201d' if (at := text.find(mark, opened.end(), stop)) >= 0), default=-1)
-    if not end - 1 <= close:
-        return None
-    spans = sentence_spans(text[line : opened.start()])
-    before = text[line + spans[-1][0] : opened.start()] if spans else ""
-    return None if _turns(before) or _has_verb(before) else (opened.end(), close)
+def _remarks(text: str, first: int, last: int, claim: str) -> Iterator[tuple[str, bool]]:
+    """What qualifies the sentence, and whether it is a heading."""
+    found = (
+        (_turned_by_heading(text, first, claim), True),
+        (_taken_back(text, first, last), False),
+        (_turned_by_note(text, first, last), False),
+    )
+    return ((words, heading) for words, heading in found if words)
 
 
 def _paired(opening: str, closing: str) -> bool:
