@@ -170,18 +170,17 @@ def pronouns(most: int) -> list[Case]:
 
 def written(most: int) -> list[Case]:
     """Statements on texts that no author of a check had seen, from the part kept for reporting."""
-    kept = [passage for passage in passages() if passage.part == "report"]
-    random.Random(SEED).shuffle(kept)
-    return [
+    kept = [
         case(
             statement.claim,
             f"{passage.title}\n{statement.premise}",
             statement.label == "entailment",
             f"{n} {m}",
         )
-        for n, passage in enumerate(kept)
+        for n, passage in enumerate(passage for passage in passages() if passage.part == "report")
         for m, statement in enumerate(passage.statements)
-    ][:most]
+    ]
+    return random.Random(SEED).sample(kept, min(most, len(kept)))
 
 
 def plain() -> list[Case]:

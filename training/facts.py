@@ -47,7 +47,7 @@ def _rows(name: str, key: str) -> tuple[dict[str, Any], ...]:
     return tuple({**row, "part": part_of(row[key])} for row in rows)
 
 
-def _drawn(name: str, key: str, part: str, rng: random.Random, texts: int) -> Iterator[dict[str, Any]]:
+def drawn(name: str, key: str, part: str, rng: random.Random, texts: int) -> Iterator[dict[str, Any]]:
     found = [row for row in _rows(name, key) if row["part"] == part]
     for number in range(texts):
         if number % len(found) == 0:
@@ -57,7 +57,7 @@ def _drawn(name: str, key: str, part: str, rng: random.Random, texts: int) -> It
 
 def duties(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
     """Two to seven facts about one pair of sides; half of the claims exchange the sides."""
-    for row in _drawn("duties", "domain", part, rng, texts):
+    for row in drawn("duties", "domain", part, rng, texts):
         sides = rng.choice(row["pairs"])
         facts = rng.sample(row["facts"], min(len(row["facts"]), rng.randint(2, 7)))
         told = [(rng.sample(fact, len(fact)), rng.sample(sides, 2)) for fact in facts]
@@ -73,13 +73,13 @@ def duties(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
                 made.append((f"{first.rstrip('.')}, and {_inner(second, sides)}", a and b))
         if unsaid and rng.random() < UNSAID:
             made.append((filled(rng.choice(rng.choice(unsaid)), *rng.sample(sides, 2)), False))
-        text = _joined([filled(wordings[0], *pair) for wordings, pair in told], rng)
-        yield Made(_titled(text, row["domain"], rng), tuple(rng.sample(made, min(MOST, len(made)))))
+        text = joined([filled(wordings[0], *pair) for wordings, pair in told], rng)
+        yield Made(titled(text, row["domain"], rng), tuple(rng.sample(made, min(MOST, len(made)))))
 
 
 def cases(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
     """A rule for each case, of which one may be left out; claims and questions about all of them."""
-    for row in _drawn("cases", "topic", part, rng, texts):
+    for row in drawn("cases", "topic", part, rng, texts):
         values = dict(zip(row["cases"], rng.sample(row["values"], len(row["values"])), strict=True))
         said = rng.sample(row["cases"], len(row["cases"]))
         if rng.random() < LEFT_OUT:
@@ -103,18 +103,18 @@ def cases(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
             asks = _case(rng.choice(row["asks"]), reworded("case_words", case), "")
             asked[asks] = case in said
         yield Made(
-            _titled(_joined(parts, rng), row["topic"], rng), tuple(claims.items()), tuple(asked.items())[:5]
+            titled(joined(parts, rng), row["topic"], rng), tuple(claims.items()), tuple(asked.items())[:5]
         )
         # One rule alone answers the question about its own case, and none about the others.
         case = rng.choice(said)
         own = [(_case(rng.choice(row["asks"]), each, ""), each == case) for each in row["cases"]]
         alone = _case(rng.choice(row["says"]), case, values[case])
-        yield Made(_titled(alone, row["topic"], rng), (), tuple(own))
+        yield Made(titled(alone, row["topic"], rng), (), tuple(own))
 
 
 def strengths(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
     """The weak and the strong version of one text, with the same claims of both strengths."""
-    for number, row in enumerate(_drawn("strength", "topic", part, rng, texts)):
+    for number, row in enumerate(drawn("strength", "topic", part, rng, texts)):
         told = {kind: rng.sample(row[kind], len(row[kind])) for kind in ("weak", "strong")}
         around = [said for said in row.get("around", ()) if rng.random() < 0.7]
         at = rng.randint(0, len(around))
@@ -128,7 +128,7 @@ def strengths(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
             yield Made(text, tuple((said, gives[kind]) for kind, said in claims), family=f"strength {number}")
 
 
-def _joined(parts: Sequence[str], rng: random.Random) -> str:
+def joined(parts: Sequence[str], rng: random.Random) -> str:
     """One after the other, each ended; or one a line."""
     if rng.random() < LINES:
         return "\n".join(parts)
@@ -142,7 +142,7 @@ def _ended(said: str) -> str:
 def standings(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
     """Facts that their own document denies, imagines or has withdrawn, all of them or one; or confirms."""
     markers = json.loads((FOLDER / "standing.json").read_text(encoding="utf-8"))
-    for row in _drawn("duties", "domain", part, rng, texts):
+    for row in drawn("duties", "domain", part, rng, texts):
         sides = rng.choice(row["pairs"])
         facts = rng.sample(row["facts"], rng.randint(2, 4))
         told = [(rng.sample(fact, len(fact)), rng.sample(sides, 2)) for fact in facts]
@@ -186,7 +186,7 @@ def standings(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
         yield Made(text, tuple(rng.sample(list(claims.items()), len(claims))))
 
 
-def _titled(text: str, title: str, rng: random.Random) -> str:
+def titled(text: str, title: str, rng: random.Random) -> str:
     return f"{title[:1].upper()}{title[1:]}\n{text}" if rng.random() < TITLED else text
 
 
