@@ -38,11 +38,13 @@ from training.judge import (
 )
 from training.judge_weights import shipped
 from training.linked import answering, says_so
+from training.near_misses import amendments, asked, cells
 from training.passages import part_of
 
 PASSAGES, PUBLIC, GENERAL, ROLES, FACTS, TOKENS = 150, 30, 400, 60, 40, 4096
 NATURAL = {"nli/mnli.dev": "mnli", "nli/ling_in_loop.train": "mnli", "nli/fever_rte.dev": "fever"}
 WHOLE = 1_400
+MAKERS = (duties, cases, strengths, standings, asked, amendments, cells)
 
 
 def rows() -> Iterator[tuple[str, Group]]:
@@ -56,7 +58,7 @@ def rows() -> Iterator[tuple[str, Group]]:
         yield from _of_passage(passage, rng)
     for group in (
         *role_groups(SEED, "choose", ROLES),
-        *fact_groups(SEED, "choose", dict.fromkeys((duties, cases, strengths, standings), FACTS)),
+        *fact_groups(SEED, "choose", dict.fromkeys(MAKERS, FACTS)),
     ):
         yield group.kind, replace(group, labels=tuple(min(label, 1) for label in group.labels))
     for example in examples(SEED):
@@ -109,7 +111,9 @@ def measure(
             ("asked", asked, truth.answered > 0),
         ):
             heads = [
-                kinds[i] for i in batch for _ in (made[i].labels if each == "claims" else made[i].answered)
+                f"{kinds[i]}, asked" if each == "asked" and kinds[i].startswith("facts") else kinds[i]
+                for i in batch
+                for _ in (made[i].labels if each == "claims" else made[i].answered)
             ]
             for kind, score, right in zip(heads, sure.tolist(), true.tolist(), strict=True):
                 scores[kind].append((score, right))

@@ -50,6 +50,8 @@ from training.grounding import document_rows
 from training.items import Item
 from training.judge_weights import shipped
 from training.linked import answering, joined, says_so
+from training.near_misses import amendments, cells
+from training.near_misses import asked as asked_of
 from training.pairs import document_claims, made_items
 from training.passages import NEWS, Passage, part_of, passage_of, passages, tidy
 from training.passages import SETS as PASSAGE_SETS
@@ -140,19 +142,25 @@ SHOWN = {
 got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
 questions, of yes and no. Of what was written about what the judge got wrong, "recent" shows a half, "last"
 AGAIN of it and the newest files whole."""
-AGAIN, NEWEST = 0.12, 70
+AGAIN, NEWEST = 0.12, 80
 FURTHER = {
-    "recent": Schedule(500, 4e-5, warmup=20, floor=1.0),
-    "last": Schedule(760, 4e-5, warmup=20),
+    "recent": Schedule(0, 4e-5, warmup=20, floor=1.0),
+    "last": Schedule(0, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
-ROLES = {"recent": 2_200, "last": 600}
+ROLES = {"recent": 1_600, "last": 500}
 ROLES_FILES = ("w50-party", "w60-who")
 """Texts with exchanged sides that a stage of a further round shows, and the files of passages about nothing
 else, which "recent" shows whole."""
-FACTS = {"recent": {}, "last": {duties: 900, cases: 600, strengths: 400, standings: 700}}
-"""Texts of :mod:`training.facts` that a stage of a further round shows."""
+FACTS: dict[str, dict[FactMaker, int]] = {
+    "recent": {duties: 500, cases: 400, strengths: 300, standings: 500},
+    "last": {
+        **{asked_of: 1_500, amendments: 900, cells: 900},
+        **{duties: 600, cases: 300, strengths: 500, standings: 1_000},
+    },
+}
+"""Texts of :mod:`training.facts` and :mod:`training.near_misses` that a stage of a further round shows."""
 OWN, OWN_CLAIMS = {"recent": 900, "last": 250}, 3
 """Passages whose own sentences a stage claims, and the sentences of each version that are claimed."""
 NOT_CLAIMED = ("standing", "amend", "edition", "link")
@@ -779,7 +787,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
         elif stage == "last":
             taken = rng.random() < AGAIN
         else:
-            even = hashlib.sha256(passage.text.encode()).digest()[1] % 2 == 0
+            even = hashlib.sha256(passage.text.encode()).digest()[1] % 2 == 1
             taken = even or passage.file in ROLES_FILES
         if taken:
             shown.add(passage.text)
@@ -811,7 +819,7 @@ def main(names: list[str]) -> None:
             if before
             else shipped()
         )
-        groups = further_groups(stage, SEED + 14 + number)
+        groups = further_groups(stage, SEED + 16 + number)
         train(stage, [groups], FURTHER[stage], begins, STILL, STEP_TOKENS)
         return
     if names:
