@@ -156,8 +156,13 @@ else, which "recent" shows whole."""
 FACTS: dict[str, dict[FactMaker, int]] = {
     "recent": {duties: 500, cases: 400, strengths: 300, standings: 500},
     "last": {
-        **{asked_of: 1_500, amendments: 900, cells: 900},
-        **{duties: 600, cases: 300, strengths: 500, standings: 1_000},
+        asked_of: 1_500,
+        amendments: 900,
+        cells: 900,
+        duties: 600,
+        cases: 300,
+        strengths: 500,
+        standings: 1_000,
     },
 }
 """Texts of :mod:`training.facts` and :mod:`training.near_misses` that a stage of a further round shows."""
