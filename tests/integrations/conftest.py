@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,13 +25,21 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _loop_of_the_frameworks() -> Iterator[None]:
-    """Frameworks that run coroutines in a loop of their own leave it open, current in the main thread."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        try:
-            asyncio.get_event_loop_policy().get_event_loop().close()
-        except RuntimeError:  # there is none
-            return
+def _loops_of_the_frameworks() -> Iterator[None]:
+    """Frameworks drop event loops without closing them; which one is collected when is not ours to say. All
+    are kept here and closed at the end."""
+    policy = type(asyncio.get_event_loop_policy())
+    make = policy.new_event_loop
+    made: list[asyncio.AbstractEventLoop] = []
+
+    def kept(self: asyncio.AbstractEventLoopPolicy) -> asyncio.AbstractEventLoop:
+        made.append(make(self))
+        return made[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(policy, "new_event_loop", kept)
+        yield
     asyncio.set_event_loop(None)
+    for loop in made:
+        if not loop.is_running():
+            loop.close()
