@@ -230,3 +230,15 @@ def test_a_document_speaks_for_its_own_source_or_a_lower_rank_or_as_a_person_sai
     with SqliteEvidence(tmp_path / "evidence.sqlite") as evidence:
         declare_replacement(evidence, "uploads/paired.md", ["papers/lease.md"])
         assert speaks_for(evidence, Sources(ranks=ranks).rank)(said) is counts
+
+
+def test_a_title_that_retires_its_document_is_believed_of_that_document_alone() -> None:
+    old = "# Staff handbook, edition 2022 (superseded by the edition 2024)\n\nHoliday: 24 days.\n"
+    new = "# Staff handbook, edition 2024\n\nHoliday: 26 days. Meals: 32 euros. Trains: second class.\n"
+    gone = "# WITHDRAWN: Dress code\n\nTies are worn.\n"
+    about = "# Guide to withdrawn coins: where to change them\n\nBanks change them.\n"
+    told, _ = found(papers(old=old, new=new, gone=gone, about=about))
+    assert {words.split("\n")[0][:20]: (standing, by) for words, (standing, _, by) in told.items()} == {
+        "Staff handbook, edit": (Standing.EDITION, "new.md"),
+        "WITHDRAWN: Dress cod": (Standing.EDITION, ""),
+    }

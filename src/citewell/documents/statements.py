@@ -102,6 +102,13 @@ _AMENDMENT = re.compile(
     r"(?i)\b(?:amendment|addendum|corrigendum|errat\w+|correction|variation|supplement|change notice"
     r"|side letter|notice of change|changes|revision)\b.{0,60}?\b(?:to|of|for)\s{1,3}(.{1,200})$"
 )
+_OVER = r"(?:superseded|withdrawn|repealed|obsolete|cancell?ed|no longer (?:in force|valid))"
+RETIRED = re.compile(
+    rf"(?i)^(?:[(\[]{_OVER}[)\]]|{_OVER}:)\s{{0,3}}"
+    rf"|\s{{0,3}}[(\[,:;–-]\s{{0,3}}(?:now\s)?(?:(?:superseded|replaced) by\s(?P<by>[^()\[\]]{{1,80}})"
+    rf"|{_OVER}(?:\s(?:on|from|since|in|as of)\s[^()\[\]]{{1,40}})?)[)\]]?$"
+)
+"""What a title says of its own document if that is no longer in force."""
 _HINT = re.compile(
     r"(?i)delet|remov|repeal|revok|struck|cancel|withdrawn|omitted|rescind|replac|substitut|supersed|amend"
     r"|restat|\breads?\b|changed|modif|varies|supplements|corrects"
@@ -150,6 +157,8 @@ class DocumentStatements(Record, frozen=True, kw_only=True):
     edition: str
     amends: tuple[str, ...]
     replaces: tuple[str, ...]
+    retired: str | None
+    """By what its own title says that it is superseded, "" if by nothing named; None if it is not."""
     statements: tuple[Statement, ...]
     sketch: tuple[int, ...]
     release: str = ""
@@ -184,6 +193,7 @@ def read_statements(document: Document) -> DocumentStatements:
         edition=own.get("edition", ""),
         amends=(*amends, title),
         replaces=document.replaces,
+        retired=(match["by"] or "").strip() if (match := RETIRED.search(title)) else None,
         statements=tuple(statements),
         sketch=tuple(sorted(words)[:SKETCH]),
     )
@@ -278,6 +288,7 @@ class DocumentName(Record, frozen=True, kw_only=True):
 
 
 def name_of(phrase: str) -> DocumentName:
+    phrase = RETIRED.sub("", phrase)
     phrase = re.sub(r"\s{0,3}\([^()“\"]{0,80}[“\"][^()]{0,80}\)", "", phrase).strip(" .,:;“”\"'")
     dates = [match[0] for match in re.finditer(DATE, phrase)]
     numbered = re.search(r"(?i)\b(?:version|edition|revision|rev\.?|v\.?)\s?(\d+(?:\.\d+)*|[A-Z]\b)", phrase)

@@ -241,6 +241,8 @@ def resolve(
                 notes.append(
                     (by.document_id, f"no document in this home matches the “{phrase}” that it supersedes")
                 )
+        if by.retired is not None:
+            found.append(_retired(home, by, by.retired))
         if by.expires:
             after = (date.fromisoformat(by.expires) + timedelta(1)).isoformat()
             found.append(_whole(by, Standing.EXPIRED, from_date=after))
@@ -292,6 +294,20 @@ def _resolved(
         for section, place in zip(statement.sections, places, strict=True)
         if place is not None
     ]
+
+
+def _retired(home: _Home, one: DocumentStatements, newer: str) -> Supersession:
+    """A document whose own title says that it is superseded, by the one it names if that is here."""
+    wanted = name_of(newer)
+    same = [other for other in home.all.values() if home.names[other.document_id].words == wanted.words]
+    if not wanted.words:  # "the edition of 2024"
+        own = home.names[one.document_id].words
+        same = [other for other in home.all.values() if home.names[other.document_id].words == own]
+        same = [
+            o for o in same if {wanted.edition, *wanted.years} & {o.edition.casefold(), o.dated[:4]} - {""}
+        ]
+    same = [other for other in same if other is not one]
+    return _edition(one, same[0]) if len(same) == 1 else _whole(one, Standing.EDITION)
 
 
 def _whole(

@@ -80,6 +80,8 @@ class ExtractiveGenerator:
                 read_question(aspect), passages, self._extractor, max_no_answer=limit, check=self._check
             )
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
+            # What its own source takes back comes behind what no source does.
+            found.sort(key=lambda each: isinstance(each[0], SentenceAnswer) and each[1][0] != "")
             said = self._says(aspect, found[0][0]) if found and len(request.aspects) < 2 else ""
             first = [("", msgspec.structs.replace(found[0][1][1], text=said, fragment=True))] if said else []
             for lead, claim in (*first, *(piece for _, piece in found)):
