@@ -56,25 +56,35 @@ def drawn(name: str, key: str, part: str, rng: random.Random, texts: int) -> Ite
 
 
 def duties(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
-    """Two to seven facts about one pair of sides; half of the claims exchange the sides."""
-    for row in drawn("duties", "domain", part, rng, texts):
+    """Two to twelve facts about one pair of sides, in two versions: in the other, half of them have exchanged
+    the sides. The same claims under both."""
+    for number, row in enumerate(drawn("duties", "domain", part, rng, texts)):
         sides = rng.choice(row["pairs"])
-        facts = rng.sample(row["facts"], min(len(row["facts"]), rng.randint(2, 7)))
+        facts = rng.sample(row["facts"], min(len(row["facts"]), rng.choice((2, 3, 4, 5, 6, 7, 9, 12))))
         told = [(rng.sample(fact, len(fact)), rng.sample(sides, 2)) for fact in facts]
-        unsaid = [fact for fact in row["facts"] if fact not in facts]
-        claims = {}
-        for wordings, pair in told * 2:
-            holds = rng.random() < 0.5
-            claims[filled(rng.choice(wordings[1:]), *(pair if holds else pair[::-1]))] = holds
-        made = list(claims.items())
+        turned = {*rng.sample(range(len(facts)), -(-len(facts) // 2))}
+        versions = [
+            [pair[:: -1 if v and i in turned else 1] for i, (_, pair) in enumerate(told)] for v in (0, 1)
+        ]
+        claims: dict[str, tuple[tuple[int, list[str]], ...]] = {}
+        for i in rng.sample([*range(len(facts))] * 2, min(MOST, 2 * len(facts))):
+            pair = rng.sample(sides, 2)
+            claims[filled(rng.choice(told[i][0][1:]), *pair)] = ((i, pair),)
         for _ in range(int(JOINED * MOST)):
-            (first, a), (second, b) = rng.sample(made, 2) if len(made) > 1 else (made[0], made[0])
+            (first, a), (second, b) = (
+                rng.sample(list(claims.items()), 2) if len(claims) > 1 else [*claims.items()] * 2
+            )
             if first != second:
-                made.append((f"{first.rstrip('.')}, and {_inner(second, sides)}", a and b))
-        if unsaid and rng.random() < UNSAID:
-            made.append((filled(rng.choice(rng.choice(unsaid)), *rng.sample(sides, 2)), False))
-        text = joined([filled(wordings[0], *pair) for wordings, pair in told], rng)
-        yield Made(titled(text, row["domain"], rng), tuple(rng.sample(made, min(MOST, len(made)))))
+                claims[f"{first.rstrip('.')}, and {_inner(second, sides)}"] = (*a, *b)
+        if (unsaid := [fact for fact in row["facts"] if fact not in facts]) and rng.random() < UNSAID:
+            claims[filled(rng.choice(rng.choice(unsaid)), *rng.sample(sides, 2))] = ((0, []),)
+        kept = rng.sample(list(claims.items()), min(MOST, len(claims)))
+        title, lines = row["domain"] if rng.random() < TITLED else "", rng.random() < LINES
+        for these in versions:
+            said = [filled(wordings[0], *pair) for (wordings, _), pair in zip(told, these, strict=True)]
+            text = "\n".join(said) if lines else " ".join(map(ended, said))
+            held = ((claim, all(these[i] == pair for i, pair in of)) for claim, of in kept)
+            yield Made(f"{capital(title)}\n{text}" if title else text, tuple(held), family=f"duties {number}")
 
 
 def cases(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
@@ -132,10 +142,10 @@ def joined(parts: Sequence[str], rng: random.Random) -> str:
     """One after the other, each ended; or one a line."""
     if rng.random() < LINES:
         return "\n".join(parts)
-    return " ".join(map(_ended, parts))
+    return " ".join(map(ended, parts))
 
 
-def _ended(said: str) -> str:
+def ended(said: str) -> str:
     return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
@@ -146,7 +156,7 @@ def standings(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
         sides = rng.choice(row["pairs"])
         facts = rng.sample(row["facts"], rng.randint(2, 4))
         told = [(rng.sample(fact, len(fact)), rng.sample(sides, 2)) for fact in facts]
-        said = [_ended(filled(wordings[0], *pair)) for wordings, pair in told]
+        said = [ended(filled(wordings[0], *pair)) for wordings, pair in told]
         form = rng.choice([*markers])
         untrue = rng.random() < 0.5
         kept = [i for i in range(len(markers[form]["fine"])) if part_of(f"{form} {i}") == part] or [0]

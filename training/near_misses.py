@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from training.facts import FOLDER, MOST, TITLED, Made, drawn, joined, titled
+from training.facts import FOLDER, LINES, MOST, TITLED, Made, drawn, ended
 from training.roles import capital, part_of
 
-TOLD, AGAIN = 6, 0.5
-"""Facts of a text at most, and the share of texts in which one question is asked in two wordings."""
+TOLD, AGAIN, CLAIMS = 6, 0.5, 8
+"""Facts of a text at most, the share of texts in which one question is asked in two wordings, and claims."""
 ALONE = 0.35
 """Share of texts that are one fact, with all wordings of its own question and others' questions."""
 QUOTED, BASED = 0.35, 0.6
@@ -27,27 +27,51 @@ QUOTED, BASED = 0.35, 0.6
 
 
 def asked(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
-    """Facts of one domain, of which some are left out; an untrue claim gives a fact a neighbour's value."""
-    for row in drawn("asked", "domain", part, rng, texts):
+    """Facts of one domain, of which some are left out, in two versions: in the other, two facts have
+    exchanged their values or one has another. The same claims under both."""
+    for number, row in enumerate(drawn("asked", "domain", part, rng, texts)):
         facts = rng.sample(row["facts"], len(row["facts"]))
         values = _values(facts, rng)
         told = 1 if rng.random() < ALONE else rng.randint(2, min(TOLD, len(facts)))
-        title = row["title"]
-        said = [_put(rng.choice(fact["says"]), values[i]) for i, fact in enumerate(facts[:told])]
+        wordings = [rng.choice(fact["says"]) for fact in facts[:told]]
         questions: dict[str, bool] = {}
         for i, fact in enumerate(facts):
             held = i < told
             most = len(fact["asks"]) if told == 1 and held else 2 if held or rng.random() < AGAIN else 1
             questions |= dict.fromkeys(rng.sample(fact["asks"], most), held)
-        claims: dict[str, bool] = {}
-        for _ in range(MOST):
-            i = rng.randrange(len(facts) if rng.random() < 0.3 else told)
-            holds = i < told and rng.random() < 0.55
-            value = values[i] if holds else _wrong(facts, values, i, told, rng)
-            if value and (holds or value != values[i] or i >= told):
-                claims[_put(rng.choice([*facts[i]["claims"], *facts[i]["says"]]), value)] = holds
+        versions = [values, _changed(facts, values, told, rng)]
+        claims: dict[str, tuple[int, str]] = {}
+        for _ in range(CLAIMS):
+            i = rng.randrange(len(facts) if rng.random() < 0.25 else told)
+            value = rng.choice([versions[0][i], versions[1][i], _wrong(facts, values, i, told, rng)])
+            claims[_put(rng.choice([*facts[i]["claims"], *facts[i]["says"]]), value)] = i, value
         kept = rng.sample(list(questions.items()), min(MOST, len(questions)))
-        yield Made(titled(joined(said, rng), title, rng), tuple(claims.items())[:6], tuple(kept))
+        title = row["title"] if rng.random() < TITLED else ""
+        lines = rng.random() < LINES
+        for version, these in enumerate(versions):
+            said = [_put(words, value) for words, value in zip(wordings, these, strict=False)]
+            text = "\n".join(said) if lines else " ".join(map(ended, said))
+            held_of = ((said, i < told and value == these[i]) for said, (i, value) in claims.items())
+            yield Made(
+                f"{title}\n{text}" if title else text,
+                tuple(held_of),
+                () if version else tuple(kept),
+                family=f"asked {number}",
+            )
+
+
+def _changed(facts: list[dict[str, Any]], values: list[str], told: int, rng: random.Random) -> list[str]:
+    """The values after two of the told facts of one type have exchanged theirs, or one has got another."""
+    changed = [*values]
+    pairs = [(i, k) for i in range(told) for k in range(i) if facts[i]["type"] == facts[k]["type"]]
+    pairs = [(i, k) for i, k in pairs if values[i] != values[k]]
+    if pairs and rng.random() < 0.8:
+        i, k = rng.choice(pairs)
+        changed[i], changed[k] = values[k], values[i]
+    else:
+        i = rng.randrange(told)
+        changed[i] = rng.choice([value for value in facts[i]["values"] if value != values[i]])
+    return changed
 
 
 def amendments(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
@@ -79,8 +103,8 @@ def amendments(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
             frame = rng.choice(frames[kind])
             if kind == "insert":
                 base[i] = ""
-            new = _sentence(_put(rng.choice(fact["says"]), new_value))
-            old = _sentence(base[i]) if base[i] else ""
+            new = ended(_put(rng.choice(fact["says"]), new_value))
+            old = ended(base[i]) if base[i] else ""
             put = {"old": old, "new": new, "fact": new if kind == "insert" else old}
             changes.append(_into(frame, {**put, "ov": values[i], "nv": new_value}, numbers[i]))
             now = {"delete": None, "kept": values[i], "old_only": None}.get(kind, new_value)
@@ -105,7 +129,7 @@ def amendments(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
         if rng.random() < 0.4:
             lines.append(rng.choice(frames["tails"]))
         if based:
-            clauses = [f"{n}. {_sentence(said)}" for n, said in zip(numbers, base, strict=True) if said]
+            clauses = [f"{n}. {ended(said)}" for n, said in zip(numbers, base, strict=True) if said]
             lines = [row["title"], *clauses, *lines]
         elif rng.random() < TITLED:
             lines = [row["title"], *lines]
@@ -118,52 +142,80 @@ def amendments(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
 
 
 def cells(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
-    """A table with statements about its cells: an untrue one has another row's, another column's or no cell's
-    value, another unit, or a comparison turned round."""
-    for row in drawn("tables", "domain", part, rng, texts):
+    """A table in two versions, in the other with cells exchanged along rows and columns; statements about its
+    cells, with another row's or column's value or another unit, and comparisons, under both."""
+    for number, row in enumerate(drawn("tables", "domain", part, rng, texts)):
         names = rng.sample(row["rows"], rng.randint(2, min(6, len(row["rows"]))))
         columns = rng.sample(row["columns"], rng.randint(2, min(5, len(row["columns"]))))
         values = [rng.sample(column["values"], len(column["values"])) for column in columns]
         grid = [[values[c][r % len(values[c])] for c in range(len(columns))] for r in range(len(names))]
-        claims: dict[str, bool] = {}
+        grids = grid, _exchanged(grid, columns, rng)
+        claims: dict[str, tuple[int, int, str]] = {}
+        compared: dict[str, tuple[int, int, int]] = {}
         questions: dict[str, bool] = {}
-        for _ in range(MOST + 3):
+        for _ in range(CLAIMS):
             r, c = rng.randrange(len(names)), rng.randrange(len(columns))
-            column, value = columns[c], grid[r][c]
-            along = [line[c] for line in grid if line[c] != value]
-            across = [
-                grid[r][k] for k in range(len(columns)) if k != c and columns[k]["type"] == column["type"]
-            ]
-            across = [each for each in across if each != value]
-            kind = rng.choice(("true", "true", "true", "row", "column", "unit", "more"))
-            if kind == "more" and column.get("more"):
-                claims |= _compared(column, names, [line[c] for line in grid], rng)
-                continue
-            words = rng.choice(column["says"])
-            if kind == "unit" and column.get("wrong_unit"):
-                claims[_cell(rng.choice(column["wrong_unit"]), names[r], value)] = False
-            elif kind == "column" and across:
-                claims[_cell(words, names[r], rng.choice(across))] = False
-            elif kind in ("row", "unit", "column") and along:
-                claims[_cell(words, names[r], rng.choice(along))] = False
+            column = columns[c]
+            if column.get("more") and rng.random() < 0.25:
+                k = rng.choice([k for k in range(len(names)) if k != r])
+                over = rng.choice(column["more"])
+                compared[_sides(over["over"], names[r], names[k])] = r, k, c
+                compared[_sides(over["under"], names[k], names[r])] = r, k, c
+            elif column.get("wrong_unit") and rng.random() < 0.2:
+                claims[_cell(rng.choice(column["wrong_unit"]), names[r], grid[r][c])] = r, c, ""
             else:
-                claims[_cell(words, names[r], value)] = True
+                near = [grids[0][r][c], grids[1][r][c], rng.choice(grid)[c]]
+                across = [grid[r][k] for k in range(len(columns)) if columns[k]["type"] == column["type"]]
+                value = rng.choice([*near, rng.choice(across)])
+                claims[_cell(rng.choice(column["says"]), names[r], value)] = r, c, value
             questions[_cell(rng.choice(column["asks"]), names[r], "")] = True
         missing = [column for column in row["columns"] if column not in columns]
         others = [name for name in row["rows"] if name not in names]
+        untrue = []
         if missing:
-            questions[_cell(rng.choice(rng.choice(missing)["asks"]), rng.choice(names), "")] = False
+            untrue.append(_cell(rng.choice(rng.choice(missing)["asks"]), rng.choice(names), ""))
         if others:
-            questions[_cell(rng.choice(rng.choice(columns)["asks"]), rng.choice(others), "")] = False
-        text = _table(row, names, columns, grid, rng)
-        kept = list(claims.items())
-        untrue = [item for item in questions.items() if not item[1]]
-        true = [item for item in questions.items() if item[1]]
-        yield Made(
-            text,
-            tuple(rng.sample(kept, min(MOST, len(kept)))),
-            (*untrue, *rng.sample(true, min(3, len(true)))),
-        )
+            untrue.append(_cell(rng.choice(rng.choice(columns)["asks"]), rng.choice(others), ""))
+        kept = [
+            *((said, False) for said in untrue),
+            *rng.sample(list(questions.items()), min(3, len(questions))),
+        ]
+        form = rng.random()
+        for version, these in enumerate(grids):
+            told = [(said, value != "" and these[r][c] == value) for said, (r, c, value) in claims.items()]
+            for said, (r, k, c) in compared.items():
+                first, second = _number(these[r][c]), _number(these[k][c])
+                if first is not None and second is not None and first != second:
+                    told.append((said, first > second))
+            text = _table(row, names, columns, these, form)
+            yield Made(text, tuple(told[:MOST]), () if version else tuple(kept), family=f"cells {number}")
+
+
+def _exchanged(grid: list[list[str]], columns: list[dict[str, Any]], rng: random.Random) -> list[list[str]]:
+    """The grid with cells exchanged along one column, and along a row where two columns are of one type."""
+    made = [[*line] for line in grid]
+    for c in rng.sample(range(len(columns)), max(1, len(columns) // 2)):
+        r, k = rng.sample(range(len(grid)), 2)
+        made[r][c], made[k][c] = made[k][c], made[r][c]
+    pairs = [
+        (c, k) for c in range(len(columns)) for k in range(c) if columns[c]["type"] == columns[k]["type"]
+    ]
+    if pairs:
+        c, k = rng.choice(pairs)
+        r = rng.randrange(len(grid))
+        made[r][c], made[r][k] = made[r][k], made[r][c]
+    return made
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value.replace(",", "").strip("$€£% "))
+    except ValueError:
+        return None
+
+
+def _sides(said: str, first: str, second: str) -> str:
+    return capital(said.replace("{a}", first).replace("{b}", second))
 
 
 def _values(facts: list[dict[str, Any]], rng: random.Random) -> list[str]:
@@ -191,11 +243,7 @@ def _wrong(facts: list[dict[str, Any]], values: list[str], i: int, told: int, rn
 
 
 def _put(said: str, value: str) -> str:
-    return capital(said.replace("{V}", capital(value)).replace("{v}", value))
-
-
-def _sentence(said: str) -> str:
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    return capital(said.replace("{V}", capital(value)).replace("{v}", value)).replace("..", ".")
 
 
 @cache
@@ -216,33 +264,15 @@ def _cell(said: str, name: str, value: str) -> str:
     return capital(said.replace("{V}", capital(value)).replace("{v}", value))
 
 
-def _compared(
-    column: dict[str, Any], names: list[str], values: list[str], rng: random.Random
-) -> dict[str, bool]:
-    """A comparison of two rows, either way round; none where a value is no plain number."""
-    told = {}
-    try:
-        numbers = [float(value.replace(",", "").strip("$€£% ")) for value in values]
-    except ValueError:
-        return {}
-    first, second = rng.sample(range(len(names)), 2)
-    if numbers[first] != numbers[second]:
-        way = rng.choice(("over", "under"))
-        said = rng.choice(column["more"])[way].replace("{a}", names[first]).replace("{b}", names[second])
-        told[capital(said)] = (numbers[first] > numbers[second]) == (way == "over")
-    return told
-
-
 def _table(
     row: dict[str, Any],
     names: list[str],
     columns: list[dict[str, Any]],
     grid: list[list[str]],
-    rng: random.Random,
+    form: float,
 ) -> str:
     """As chunks show a table: tabs under a head, or the lines of records."""
     heads = [column["name"] for column in columns]
-    form = rng.random()
     if form < 0.65:
         lines = ["\t".join([row["key"], *heads])]
         lines += ["\t".join([name, *cells]) for name, cells in zip(names, grid, strict=True)]
