@@ -141,11 +141,18 @@ def test_what_holds_instead_is_read_however_it_ranks() -> None:
         searched.append(document_id)
         return Retrieved(passages=(), index_version="ix.1", pool=(passage(NEW, relevant=False),))
 
-    added, notes = force().replacements([passage(OLD)], search)
-    assert searched == ["change.md"]
-    assert [(one.chunk.document_id, one.relevant) for one in added] == [("change.md", True)]
-    assert notes == ["change.md supersedes part of what was found"]
-    assert force().replacements([passage(OLD, relevant=False)], search) == ((), [])
+    for found in ([passage(OLD)], [passage(OLD), passage(NEW, relevant=False)]):
+        read, notes = force().replacements(found, search)
+        assert [(p.chunk.document_id, p.relevant) for p in read] == [("lease.md", True), ("change.md", True)]
+        assert notes == ["change.md supersedes part of what was found"]
+    assert set(searched) == {"change.md"}
+    unread = (passage(OLD, relevant=False),)
+    assert force().replacements(unread, search) == (unread, [])
+
+
+def test_a_passage_says_which_wording_it_changes() -> None:
+    read = force().with_old_wording([passage(OLD), passage(NEW)])
+    assert [[one.old for one in each.amends] for each in read] == [[], ["The rent is 900 euros."]]
 
 
 def disclosed(conflicts: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:

@@ -348,12 +348,20 @@ def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
 
 
 def _framed(checked: Checked, journal: Journal) -> list[str]:
-    """Each shown line, without citation marks, under the title and headings of its sources."""
-    titles = {passage.chunk.chunk_id: passage.chunk.title for passage in journal.passages}
+    """Each shown line, without citation marks, under the title and headings of its sources and the wording
+    that they change."""
+    read = {passage.chunk.chunk_id: passage for passage in journal.passages}
     found = []
     for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):
-        cited = [c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations]
-        heads = (head for c in cited for head in (titles.get(c.chunk_id, ""), *c.section_path))
+        heads: list[str] = []
+        for c in (
+            c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations
+        ):
+            passage = read.get(c.chunk_id)
+            changed = (
+                [one for one in passage.amends if one.start < c.end and c.start < one.end] if passage else []
+            )
+            heads += [passage.chunk.title if passage else "", *c.section_path, *(one.old for one in changed)]
         found.append(framed(heads, line))
     return found
 

@@ -20,6 +20,7 @@ import msgspec
 from citewell.core.errors import EvidenceError
 from citewell.core.prompts.loading import load_prompt
 from citewell.core.records import (
+    Amending,
     Chunk,
     Citation,
     Claim,
@@ -151,21 +152,35 @@ class Force:
     def replacements(
         self, passages: Sequence[Passage], search: Callable[[str], Retrieved]
     ) -> tuple[tuple[Passage, ...], list[str]]:
-        """Replacements, not already among ``passages``, for usable passages that are not in force, and notes.
-        ``search`` searches one document."""
+        """``passages`` and the replacements of usable ones that are not in force, now relevant, and notes on
+        them. ``search`` searches one document."""
         wanted: dict[str, list[Supersession]] = {}
         for passage in () if self.whole else usable(passages):
             for one in self._on(passage.chunk):
                 if one.by:
                     wanted.setdefault(one.by, []).append(one)
-        here = {(p.chunk.document_id, p.chunk.chunk_id) for p in passages if p.relevant}
-        added: list[Passage] = []
+        here = {(p.chunk.document_id, p.chunk.chunk_id): p for p in passages}
         for document_id in [*wanted][:MOST]:
-            found = [p for p in search(document_id).pool if (document_id, p.chunk.chunk_id) not in here]
             # The words that replace a relevant span are read instead of it, whatever their rank.
-            fresh = [p for p in found if p.relevant or _states(p.chunk, wanted[document_id])]
-            added += [msgspec.structs.replace(passage, relevant=True) for passage in fresh[:MOST]]
-        return tuple(added), [f"{name} supersedes part of what was found" for name in [*wanted][:MOST]]
+            found = [
+                p for p in search(document_id).pool if p.relevant or _states(p.chunk, wanted[document_id])
+            ]
+            for passage in found[:MOST]:
+                known = here.get((document_id, passage.chunk.chunk_id), passage)
+                here[document_id, passage.chunk.chunk_id] = msgspec.structs.replace(known, relevant=True)
+        told = [f"{name} supersedes part of what was found" for name in [*wanted][:MOST]]
+        return tuple(here.values()), told
+
+    def with_old_wording(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """The passages, each with what its statements change in the usable ones: the amending words alone
+        rarely say what they are about."""
+        changed: dict[str, dict[Place, str]] = {}
+        for passage in () if self.whole else usable(passages):
+            for one in self._on(passage.chunk):
+                if one.by and one.section:
+                    old = self._document(one.what_version, one.what).text[one.start : one.end]
+                    changed.setdefault(one.by, {})[one.source_start, one.source_end] = old[:LONGEST]
+        return tuple(_amending(passage, changed.get(passage.chunk.document_id, {})) for passage in passages)
 
     # --- disclosure -------------------------------------------------------------------------------
 
@@ -336,6 +351,16 @@ def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
         chunk=msgspec.structs.replace(chunk, content=content, rows=rows),
         likeliest=None if best and any(best.start < b and a < best.end for a, b in places) else best,
     )
+
+
+def _amending(passage: Passage, changed: Mapping[Place, str]) -> Passage:
+    chunk = passage.chunk
+    amends = tuple(
+        Amending(start=start, end=end, old=old)
+        for (start, end), old in changed.items()
+        if chunk.start_offset <= start and end <= chunk.end_offset
+    )
+    return msgspec.structs.replace(passage, amends=amends) if amends else passage
 
 
 def _merged(places: Iterable[Place]) -> list[Place]:

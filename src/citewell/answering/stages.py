@@ -103,10 +103,14 @@ class Stages:
                 notes += [f"{p.chunk.chunk_id}: answers {p.answers:.2f}" for p in read]
         journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
         journal.parameters["as_of"] = journal.force.asked
-        instead, said = journal.force.replacements(journal.passages, self._inside)
+        passages, said = journal.force.replacements(journal.passages, self._inside)
         if said:
             with journal.stage("in force") as notes:
-                journal.passages += tuple(parts.quarantine(ask.question, instead, ()))
+                passages = journal.force.with_old_wording(parts.quarantine(ask.question, passages, ()))
+                # Read apart from the wording they change, which answers as well and is not in force.
+                amending = self._opened(self.aspects, [p for p in passages if p.amends])
+                opened = {passage.chunk.chunk_id: passage for passage in amending}
+                journal.passages = tuple(opened.get(p.chunk.chunk_id, p) for p in passages)
                 notes += said
             self._tell()
         return self._gated()

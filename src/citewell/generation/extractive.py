@@ -144,7 +144,8 @@ def _piece(answer: Answer, aspect: str) -> _Piece:
         for start, end in spans
     )
     text = JOINER.join(quote.text for quote in quotes)
-    return _remark(answer), _claim(text, quotes, aspect, min(1.0, answer.probability))
+    lead = "" if answer.old else _remark(answer)  # a neighbour of an amendment speaks of another clause
+    return lead, _claim(text, quotes, aspect, min(1.0, answer.probability))
 
 
 def _remark(answer: SentenceAnswer) -> str:

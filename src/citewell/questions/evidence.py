@@ -9,7 +9,7 @@ about another period or subject than asked, or without a number where one is ask
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -62,7 +62,8 @@ _NEEDS = {QuestionKind.NUMBER: _NUMBER, QuestionKind.WHEN: _DATE}
 
 class SentenceAnswer(Record, frozen=True, kw_only=True):
     """``[start, end)`` in the document; ``probability`` that it answers, by the extractor or the answer
-    check. ``lead`` is the lead-in of its list if other items come between."""
+    check. ``lead`` is the lead-in of its list if other items come between, ``old`` the wording that it
+    changes."""
 
     passage: Passage
     start: int
@@ -70,6 +71,7 @@ class SentenceAnswer(Record, frozen=True, kw_only=True):
     text: str
     probability: float
     lead: tuple[int, int] | None = None
+    old: str = ""
 
 
 Answer = CellAnswer | SentenceAnswer
@@ -133,6 +135,7 @@ def find_stretches(
             pointed = pointed_at(passage.chunk, reading)
             sentences = (_sentence(wanted, passage, at, needs=check is None) for at in pointed)
             found += [answer for answer in sentences if answer]
+    found += _amended(wanted, mine, extractor)
     rows = [row for row in likely_rows(wanted, mine) if _holds_code(wanted, row.text)]
     readings = extractor.extract(wanted.question, [row.text for row in rows]) if rows else []
     for row, reading in zip(rows, readings, strict=True):
@@ -142,6 +145,21 @@ def find_stretches(
         found = _weighed(wanted.question, found, check)
     found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
     return sorted(found, key=lambda answer: -round(sure(answer), 6))
+
+
+def _amended(
+    wanted: ParsedQuestion, passages: Sequence[Passage], extractor: Extractor
+) -> Iterator[SentenceAnswer]:
+    """The words that change a passage found, read behind the wording that they change."""
+    places = [(passage, one) for passage in passages for one in passage.amends]
+    said = [text_of(passage, one.start, one.end) for passage, one in places]
+    texts = [f"{one.old}\n{text}" for (_, one), text in zip(places, said, strict=True)]
+    readings = extractor.extract(wanted.question, texts) if texts else []
+    for (passage, one), text, reading in zip(places, said, readings, strict=True):
+        base = passage.chunk.start_offset
+        at = Pointed(start=one.start - base, end=one.end - base, share=1.0 - reading.no_answer)
+        if text.strip() and (answer := _sentence(wanted, passage, at, needs=False)):
+            yield msgspec.structs.replace(answer, old=one.old)
 
 
 def choose(wanted: ParsedQuestion, found: Sequence[Answer], least: float, limit: int) -> list[Answer]:
@@ -184,7 +202,7 @@ def framed_text(answer: Answer) -> str:
     chunk = answer.passage.chunk
     if isinstance(answer, SentenceAnswer):
         above = heading_above(chunk.content, answer.start - chunk.start_offset)
-        return framed((chunk.title, *chunk.section_path, above), answer.text)
+        return framed((chunk.title, *chunk.section_path, above, answer.old), answer.text)
     return framed((chunk.title, *chunk.section_path), row_text(answer.passage, answer.row).text)
 
 

@@ -267,10 +267,20 @@ class Likeliest(Record, frozen=True, kw_only=True):
     answers: float
 
 
+class Amending(Record, frozen=True, kw_only=True):
+    """The words ``[start, end)`` of a document change or strike out the wording ``old`` of another place,
+    without which they cannot be understood ("In clause 2, 690 is replaced by 735")."""
+
+    start: int
+    end: int
+    old: str
+
+
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
     ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` the answer
-    check's probability for its likeliest sentence, if that is above the threshold."""
+    check's probability for its likeliest sentence, if that is above the threshold. ``amends``: what it
+    changes in other passages that were found."""
 
     chunk: Chunk
     similarity: float | None = None
@@ -278,6 +288,7 @@ class Passage(Record, frozen=True, kw_only=True):
     relevance: float | None = None
     answers: float | None = None
     likeliest: Likeliest | None = None
+    amends: tuple[Amending, ...] = ()
     relevant: bool = False
     used: bool = False
     set_aside: str = ""

@@ -98,7 +98,7 @@ def report(
     ``passages`` are those of the pass, with used ones marked; ``card`` is the hash of the calibration card
     that set the thresholds and weights."""
     components = {
-        "retrieval": _retrieval(passages, ranker, check),
+        "retrieval": _retrieval(_cited(passages, checked.claims), ranker, check),
         "coverage": checked.coverage,
         "entailment": _entailment(checked.claims),
         "consistency": consistency or NOT_MEASURED,
@@ -121,15 +121,23 @@ def report(
     )
 
 
-def _retrieval(passages: Sequence[Passage], ranker: str, check: str) -> Measure:
-    """Mean probability, over the passages used, that each answers: from the answer check, or from the
-    ranker if the check has none."""
-    read = [p.relevance if p.answers is None else p.answers for p in passages if p.used]
-    used = [probability for probability in read if probability is not None]
-    maker = f"{ranker} & {check}" if any(p.used and p.answers is not None for p in passages) else ranker
-    if not used:
-        return Measure(value=None, n=0, maker=ranker, note="no passage was used")
-    return Measure(value=sum(used) / len(used), n=len(used), maker=maker)
+def _cited(passages: Sequence[Passage], claims: Sequence[Claim]) -> list[Passage]:
+    """The passages that claims cite, each once: what the writer was shown besides makes nothing less sure."""
+    places = [citation for claim in claims for citation in claim.citations]
+    cited = {(citation.document_id, citation.chunk_id) for citation in places}
+    by_place = {(p.chunk.document_id, p.chunk.chunk_id): p for p in passages}
+    return [passage for place, passage in by_place.items() if place in cited]
+
+
+def _retrieval(cited: Sequence[Passage], ranker: str, check: str) -> Measure:
+    """Mean probability, over the passages cited, that each answers: from the answer check, or from the ranker
+    if the check has none."""
+    read = [p.relevance if p.answers is None else p.answers for p in cited]
+    known = [probability for probability in read if probability is not None]
+    maker = f"{ranker} & {check}" if any(p.answers is not None for p in cited) else ranker
+    if not known:
+        return Measure(value=None, n=0, maker=ranker, note="no passage was cited")
+    return Measure(value=sum(known) / len(known), n=len(known), maker=maker)
 
 
 def _entailment(claims: Sequence[Claim]) -> Measure:
