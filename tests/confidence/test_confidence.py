@@ -10,6 +10,7 @@ import pytest
 from citewell.core.config import Confidence
 from citewell.core.records import (
     Chunk,
+    Citation,
     Claim,
     Decision,
     Kind,
@@ -28,10 +29,19 @@ SETTINGS = Confidence()
 
 
 def passages(*relevance: float) -> list[Passage]:
-    chunk = Chunk(
-        chunk_id="c", document_id="d", document_version="v", start_offset=0, end_offset=1, content="x"
-    )
-    return [Passage(chunk=chunk, relevance=value, relevant=True, used=True) for value in relevance]
+    """What the writer was shown; claims cite the first."""
+    return [
+        Passage(
+            chunk=Chunk(
+                chunk_id=f"c{number}", document_id="d", document_version="v", start_offset=0, end_offset=1,
+                content="x",
+            ),
+            relevance=value,
+            relevant=True,
+            used=True,
+        )
+        for number, value in enumerate(relevance)
+    ]  # fmt: skip
 
 
 def claim(
@@ -41,7 +51,14 @@ def claim(
     proof: Proof | None = None,
 ) -> Claim:
     verdict = Verdict(status=status, reason="r", maker=Maker(name="m"), support=support, proof=proof)
-    return Claim(text="It grew.", kind=Kind.CITED, answer_start=0, answer_end=8, verdict=verdict, shown=shown)
+    cited = Citation(
+        chunk_id="c0", document_id="d", document_version="v", start=0, end=1, quote="x", mode="quote",
+        answer_start=0, answer_end=8,
+    )  # fmt: skip
+    return Claim(
+        text="It grew.", kind=Kind.CITED, answer_start=0, answer_end=8, verdict=verdict, shown=shown,
+        citations=(cited,),
+    )  # fmt: skip
 
 
 def checked(*claims: Claim, coverage: float | None = 1.0, missing: Sequence[str] = ()) -> Checked:
@@ -52,7 +69,7 @@ def checked(*claims: Claim, coverage: float | None = 1.0, missing: Sequence[str]
 
 
 def test_all_measured_and_high_is_an_answer() -> None:
-    found = report("What grew?", checked(claim()), passages(0.9, 0.9), SETTINGS)
+    found = report("What grew?", checked(claim()), passages(0.9, 0.1), SETTINGS)  # the second is not cited
     assert found.decision is Decision.ANSWER
     # (.3 x .9 + .2 x 1 + .4 x 1) / .9, by hand
     assert found.overall == pytest.approx(0.87 / 0.9)

@@ -13,8 +13,9 @@ from citewell.core.records import Maker, Passage
 from citewell.generation.extractive import ExtractiveGenerator
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.questions.evidence import find_evidence
+from citewell.questions.evidence import find_evidence, find_stretches
 from citewell.questions.parsing import read_question
+from citewell.questions.rows import CellAnswer, text_of
 from citewell.retrieval.gate import GateResult, check_gate, score_answers
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
@@ -51,6 +52,27 @@ class Knows:
 
     def says(self, question: str, text: str) -> str:
         return ""
+
+
+class Points:
+    """An extractor that is certain of ``words`` wherever they stand."""
+
+    maker = Maker(name="points")
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        places = [text.find(self.words) for text in passages]
+        return [
+            Reading(
+                candidates=(Extraction(start=at, end=at + len(self.words), probability=1.0),)
+                if at >= 0
+                else (),
+                no_answer=float(at < 0),
+            )
+            for at in places
+        ]
 
 
 class Broken:
@@ -199,6 +221,32 @@ def test_the_check_reads_a_sentence_under_the_heading_that_stands_above_it(pages
     find_evidence(read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=check)
     assert any(candidate.text.endswith(f"Hours\n{OPENING}") for candidate in check.asked)
     assert not any("Hours" in c.text and "closed in winter" in c.text for c in check.asked)
+
+
+@pytest.mark.parametrize(
+    ("question", "knows", "cell"),
+    [
+        ("How long does neutering a dog take?", "Minutes: 45", "45"),
+        ("What does neutering cost?", "GBP", "185"),
+        ("What does neutering a cat cost?", "GBP", "95"),
+        ("What does neutering a dog weigh?", "Dog (GBP): 185; Cat (GBP): 95; Minutes: 45", ""),
+    ],
+    ids=[
+        "another cell answers",
+        "the extractor has the last word on equals",
+        "the one that is named",
+        "only the whole row answers",
+    ],
+)
+def test_the_check_chooses_the_cell_where_the_extractor_points_at_a_neighbour(
+    pages, question: str, knows: str, cell: str
+) -> None:
+    prices = pages.table([("Neutering", ["185", "95", "45"])], ["Dog (GBP)", "Cat (GBP)", "Minutes"])
+    found = find_stretches(
+        read_question(question), [prices], Points("185"), max_no_answer=0.4, check=Knows(knows)
+    )
+    (best,) = [one for one in found if isinstance(one, CellAnswer)]
+    assert (text_of(prices, best.cell.start, best.cell.end) if best.cell else "") == cell
 
 
 def test_the_writer_names_the_check_that_chose_for_it_and_its_border() -> None:

@@ -150,7 +150,7 @@ class Bar(NamedTuple):
 
 
 _COMPONENTS = {
-    "retrieval": "How relevant the passages used are.",
+    "retrieval": "How relevant the passages cited are.",
     "coverage": "How much of the question the answer covers.",
     "entailment": "How well the cited passages support the claims.",
     "consistency": "How well further drafts agree with the answer.",

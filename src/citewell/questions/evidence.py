@@ -30,6 +30,7 @@ from citewell.questions.rows import (
     label_stems,
     likely_rows,
     named_cells,
+    named_columns,
     row_text,
     text_of,
 )
@@ -40,8 +41,9 @@ SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
 BESIDE = 0.5  # minimum fraction of the best answer's probability for a further answer
 STRICT_PERIOD = 0.35
-MOST_JUDGED = 12
-"""Sentences and rows that the answer check reads for one part of a question."""
+MOST_JUDGED, MOST_CELLS, MOST_CELLED = 12, 8, 2
+"""What the answer check reads for one part of a question: sentences and rows, then the cells of a row, for so
+many rows."""
 FEWEST_ECHOED = 3  # minimum words of a question for a sentence to count as merely repeating it
 
 _NUMBER = re.compile(
@@ -143,6 +145,9 @@ def find_stretches(
         found += [cell] if cell else []
     if check and found:
         found = _weighed(wanted.question, found, check)
+        best = sorted((one for one in found if isinstance(one, CellAnswer) and one.cell), key=sure)
+        cells = {one.key: _at_best_cell(wanted, one, check) for one in best[-MOST_CELLED:]}
+        found = [cells.get(one.key, one) if isinstance(one, CellAnswer) else one for one in found]
     found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
     return sorted(found, key=lambda answer: -round(sure(answer), 6))
 
@@ -197,13 +202,16 @@ def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list
     ]
 
 
-def framed_text(answer: Answer) -> str:
-    """The sentence, or the row, under its title and headings, as the answer check reads it."""
+def framed_text(answer: Answer, *, alone: bool = False) -> str:
+    """The sentence, the row or the cell ``alone``, under its title and headings, as the check reads it."""
     chunk = answer.passage.chunk
     if isinstance(answer, SentenceAnswer):
         above = heading_above(chunk.content, answer.start - chunk.start_offset)
         return framed((chunk.title, *chunk.section_path, above, answer.old), answer.text)
-    return framed((chunk.title, *chunk.section_path), row_text(answer.passage, answer.row).text)
+    row = answer.row
+    if alone and answer.cell:
+        row = msgspec.structs.replace(row, cells=(answer.cell,))
+    return framed((chunk.title, *chunk.section_path), row_text(answer.passage, row).text)
 
 
 def framed(heads: Iterable[str], said: str) -> str:
@@ -251,6 +259,19 @@ def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer 
         return None
     sure = 1.0 - reading.no_answer
     return CellAnswer(passage=row.passage, row=row.row, cell=cell, score=sure, probability=sure)
+
+
+def _at_best_cell(wanted: ParsedQuestion, answer: CellAnswer, check: AnswerCheck) -> CellAnswer:
+    """The row's answer at the cell that answers by itself, as the extractor, which reads the row as one line,
+    may point at a neighbour; of cells nearly as likely, one whose head the question names. The whole row if
+    no cell answers."""
+    each = [msgspec.structs.replace(answer, cell=cell) for cell in answer.row.cells[:MOST_CELLS]]
+    said = check.answers([(framed_text(one, alone=True), wanted.question) for one in each])
+    if max(said) < check.border:
+        return msgspec.structs.replace(answer, cell=None)
+    named = named_columns(wanted, answer.row)
+    likely = [(one, p) for one, p in zip(each, said, strict=True) if p >= BESIDE * max(said)]
+    return max(likely, key=lambda one: (one[0].cell in named, one[1], one[0].cell == answer.cell))[0]
 
 
 def _holds_code(wanted: ParsedQuestion, text: str) -> bool:

@@ -228,10 +228,16 @@ def _period_row(wanted: ParsedQuestion, passage: Passage, row: Row) -> bool:
 def _own_columns(passage: Passage, row: Row, wanted: ParsedQuestion) -> list[tuple[Cell | None, float]]:
     if wanted.periods:
         return [found for period in wanted.periods for found in columns_of_period(passage, row, period)]
+    named = named_columns(wanted, row)
+    return [(cell, 1.0) for cell in named] if named else [(None, 0.9)]
+
+
+def named_columns(wanted: ParsedQuestion, row: Row) -> list[Cell]:
+    """The cells under the heads with most words of the question; [] if no head has one."""
     asked = set(wanted.terms)
-    hits = [(sum(word in asked for word in set(label_words(cell.head))), cell) for cell in row.cells]
+    hits = [(len(asked.intersection(label_words(cell.head))), cell) for cell in row.cells]
     best = max((hit for hit, _ in hits), default=0)
-    return [(cell, 1.0) for hit, cell in hits if hit == best] if best else [(None, 0.9)]
+    return [cell for hit, cell in hits if hit == best] if best else []
 
 
 # --- rows as lines of words -----------------------------------------------------------------------

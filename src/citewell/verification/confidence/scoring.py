@@ -1,6 +1,6 @@
 """Four confidence components with their sample sizes, their weighted mean, and the resulting decision.
 
-In: the passages used, the checked claims, coverage; the claims of several runs, whose consistency is
+In: the passages cited, the checked claims, coverage; the claims of several runs, whose consistency is
 measured by entailment in both directions, never by string comparison. Out: a :class:`ConfidenceReport`.
 Components not measured are left out: the weights are renormalised over the rest, with no default values.
 ANSWER requires retrieval, coverage and entailment to be measured, every aspect covered, every shown claim
@@ -95,7 +95,7 @@ def report(
     card: str = "",
 ) -> ConfidenceReport:
     """``ranker`` and ``check`` name the makers of the probabilities that passages answer the question;
-    ``passages`` are those of the pass, with used ones marked; ``card`` is the hash of the calibration card
+    ``passages`` are those of the pass; ``card`` is the hash of the calibration card
     that set the thresholds and weights."""
     components = {
         "retrieval": _retrieval(_cited(passages, checked.claims), ranker, check),
