@@ -184,8 +184,10 @@ def cited(document: Document, start: int, end: int) -> Citation:
 
 def test_a_disagreement_with_what_is_superseded_is_none() -> None:
     sides = (cited(OLD, START, END), cited(NEW, 0, 43))
-    (one,) = disclosed([Conflict(about="rent", sides=sides, dates=("", ""))])
+    rent = Conflict(about="rent", sides=sides, dates=("", ""))
+    (one,) = disclosed([rent])
     assert one.supersession == REPLACED
+    assert force().disclosed_conflicts([rent], [], [passage(OLD)], [], reader) == ()  # of another subject
     other = Conflict(about="roof", sides=(cited(OLD, 0, 18), cited(NEW, 0, 43)), dates=("", ""))
     assert disclosed([other])[-1] == other
 

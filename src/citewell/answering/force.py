@@ -192,13 +192,14 @@ class Force:
         claims: Sequence[Claim],
         reader: Callable[[str, Sequence[Passage]], Sequence[Answer]],
     ) -> tuple[Conflict, ...]:
-        """``conflicts``, those with a side not in force turned into supersessions, and each superseded span
-        that is shown or would, according to ``reader``, have answered an aspect, with its replacement."""
+        """``conflicts``, and each superseded span that is shown, is in conflict with what is shown or would,
+        according to ``reader``, have answered an aspect, with its replacement."""
         shown = [citation for claim in claims if claim.shown for citation in claim.citations]
         dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
         said = [
             (conflict.about, side, [other for other in conflict.sides if self.at(other) is None])
             for conflict in conflicts
+            if any(_overlap(side, citation) for side in conflict.sides for citation in shown)
             for side in conflict.sides
         ]
         said += [(citation.quote[:160], citation, shown) for citation in shown]
