@@ -474,10 +474,14 @@ def test_a_row_that_holds_less_of_what_is_asked_is_left_out(writer, pages) -> No
 
 
 class Denies:
-    """An answer check that takes what names the subject for an answer, and every answer for a "No."."""
+    """An answer check that takes what names the subject for an answer, and one that says ``words`` for a
+    "No."."""
 
     maker = Maker(name="denies")
     border = least = 0.5
+
+    def __init__(self, words: str = "racing") -> None:
+        self.words = words
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         return [0.9 if "racing" in text else 0.1 for text, _ in pairs]
@@ -486,7 +490,7 @@ class Denies:
         return self.answers([(candidate.text, question) for candidate in candidates])
 
     def says(self, question: str, text: str) -> str:
-        return "No."
+        return "No." if self.words in text else ""
 
 
 @pytest.mark.parametrize(
@@ -508,3 +512,14 @@ def test_yes_or_no_comes_first_where_it_is_asked(pages, question: str, first: st
     assert claim.quotes == last.quotes
     assert draft.text[claim.start : claim.end] == claim.text
     assert claim.fragment is (first == "No.")
+
+
+def test_the_sentence_that_decides_is_quoted_with_the_one_it_speaks_of(pages) -> None:
+    passage = pages.text(
+        "It was proposed to cover racing. The plan was rejected. Grounding is covered.\nThe plan was rejected again."
+    )
+    draft = write(ExtractiveGenerator(OnnxReader(), check=Denies("rejected")), "Is racing covered?", passage)
+    said, *quoted = draft.claims
+    assert said.text == "No."
+    assert [claim.text for claim in quoted] == ["It was proposed to cover racing.", "The plan was rejected."]
+    assert said.quotes == tuple(quote for claim in quoted for quote in claim.quotes)

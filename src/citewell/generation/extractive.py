@@ -19,7 +19,7 @@ from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
 from citewell.core.prompts.loading import hash_prompts, load_prompt
 from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
 from citewell.questions.calculator import CalculationResult, calculator
-from citewell.questions.evidence import Answer, SentenceAnswer, find_evidence, framed_text
+from citewell.questions.evidence import Answer, SentenceAnswer, find_evidence, framed_text, next_sentence
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question, wants_yes_or_no
 from citewell.questions.periods import periods_in
@@ -82,9 +82,14 @@ class ExtractiveGenerator:
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
             # What its own source takes back comes behind what no source does.
             found.sort(key=lambda each: isinstance(each[0], SentenceAnswer) and each[1][0] != "")
-            said = self._says(aspect, found[0][0]) if found and len(request.aspects) < 2 else ""
-            first = [("", msgspec.structs.replace(found[0][1][1], text=said, fragment=True))] if said else []
-            for lead, claim in (*first, *(piece for _, piece in found)):
+            told = [piece for _, piece in found]
+            if found and len(request.aspects) < 2:
+                said, needed = self._says(aspect, found[0][0])
+                needs = [_piece(answer, aspect) for answer in needed]
+                quotes = tuple(quote for _, claim in needs for quote in claim.quotes)
+                word = msgspec.structs.replace(told[0][1], text=said, quotes=quotes, fragment=True)
+                told = [*([("", word)] if said else []), told[0], *needs[1:], *told[1:]]
+            for lead, claim in told:
                 # A quote is kept once per aspect; for two aspects it stays two claims.
                 if _bare(claim.text) not in banned:
                     pieces.setdefault((claim.aspect, lead, claim.text), (lead, claim))
@@ -113,11 +118,18 @@ class ExtractiveGenerator:
             deterministic=True,
         )
 
-    def _says(self, aspect: str, answer: Answer) -> str:
-        """ "Yes." or "No." if that is asked and the answer's words surely say so, else ""."""
+    def _says(self, aspect: str, answer: Answer) -> tuple[str, list[Answer]]:
+        """ "Yes." or "No." if that is asked and the answer's words surely say so, else "", and what is needed
+        to say it: also the next sentence if it is that which decides ("The proposal was rejected.")."""
         if self._check is None or not wants_yes_or_no(aspect) or isinstance(answer, CellAnswer):
-            return ""
-        return self._check.says(aspect, framed_text(answer))
+            return "", [answer]
+        said = self._check.says(aspect, framed_text(answer))
+        if after := next_sentence(answer):
+            both = msgspec.structs.replace(answer, text=f"{answer.text} {after.text}")
+            decided = self._check.says(aspect, framed_text(both))
+            if decided and decided != said:
+                return decided, [answer, after]
+        return said, [answer]
 
 
 def _written(pieces: Sequence[_Piece]) -> tuple[str, tuple[DraftClaim, ...]]:

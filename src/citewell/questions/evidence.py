@@ -15,6 +15,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Passage, Record
+from citewell.core.sentences import sentence_spans
 from citewell.core.stretches import blanked
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
@@ -218,6 +219,20 @@ def framed(heads: Iterable[str], said: str) -> str:
     """The text under its title and headings, each once and none that it already contains: only its heading
     may say that a limit is for hotels."""
     return "\n".join([*(head for head in dict.fromkeys(heads) if head and head not in said), said])
+
+
+def next_sentence(answer: SentenceAnswer) -> SentenceAnswer | None:
+    """The sentence behind the answer, if it stands on the same line of the same chunk."""
+    chunk = answer.passage.chunk
+    base, content = chunk.start_offset, chunk.content
+    end = answer.end - base
+    after = next((span for span in sentence_spans(content) if span[0] >= end), None)
+    if after is None or "\n" in content[end : after[0]]:
+        return None
+    start, stop = after
+    return msgspec.structs.replace(
+        answer, start=base + start, end=base + stop, text=content[start:stop], lead=None, old=""
+    )
 
 
 def sure(answer: Answer) -> float:
