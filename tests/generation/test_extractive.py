@@ -516,7 +516,7 @@ def test_yes_or_no_comes_first_where_it_is_asked(pages, question: str, first: st
 
 def test_the_sentence_that_decides_is_quoted_with_the_one_it_speaks_of(pages) -> None:
     passage = pages.text(
-        "It was proposed to cover racing. The plan was rejected. Grounding is covered.\nThe plan was rejected again."
+        "It was proposed to cover racing. The plan was rejected. Hire is covered.\nThe plan was rejected."
     )
     draft = write(ExtractiveGenerator(OnnxReader(), check=Denies("rejected")), "Is racing covered?", passage)
     said, *quoted = draft.claims
