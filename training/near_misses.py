@@ -22,8 +22,9 @@ TOLD, AGAIN, CLAIMS = 6, 0.5, 8
 """Facts of a text at most, the share of texts in which one question is asked in two wordings, and claims."""
 ALONE = 0.35
 """Share of texts that are one fact, with all wordings of its own question and others' questions."""
-QUOTED, BASED = 0.35, 0.6
-"""Shares of amendments with the new sentence as it is among their claims, and under the text they change."""
+QUOTED, BASED, FRAMED = 0.35, 0.6, 0.2
+"""Shares of amendments with the new sentence as it is among their claims, under the text they change, and of
+changes that are asked about alone behind the sentence they change, as at run time."""
 
 
 def asked(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
@@ -122,6 +123,13 @@ def amendments(part: str, rng: random.Random, texts: int) -> Iterator[Made]:
                 claims.append((_put(rng.choice(words), third), False))
             if now is not None:
                 questions += [(asks, True) for asks in rng.sample(fact["asks"], 2)]
+            if now == new_value and old and rng.random() < FRAMED:
+                others_ask = [
+                    (rng.choice(other["asks"]), False) for other in row["facts"] if other is not fact
+                ]
+                own = [(asks, True) for asks in rng.sample(fact["asks"], 3)]
+                strange = rng.sample(others_ask, min(4, len(others_ask)))
+                yield Made(f"{row['title']}\n{old}\n{changes[-1]}", (), (*own, *strange))
         rest = [fact for fact in row["facts"] if fact not in facts]
         questions += [(rng.choice(fact["asks"]), False) for fact in rest[:3]]
         head = rng.choice(frames["heads"])
