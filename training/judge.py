@@ -136,29 +136,32 @@ STEP_TOKENS = 2048
 """Tokens of a batch in a further round."""
 SHOWN = {
     "recent": {"older": 0.05, "answering": 0.16, "public": 0.025, "general": 0.01, "unseen": 0.04},
-    "last": {"older": 0.02, "answering": 0.1, "public": 0.02, "general": 0.008, "unseen": 0.03, "yes": 0.3},
+    "more": {"older": 0.03, "answering": 0.1, "public": 0.02, "general": 0.015, "unseen": 0.03},
+    "last": {"older": 0.02, "answering": 0.1, "public": 0.02, "general": 0.015, "unseen": 0.03, "yes": 0.3},
 }
 """Shares that the stages of a further round show: of the written passages before those about what the judge
 got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
 questions, of yes and no. Of what was written about what the judge got wrong, "recent" shows a half, "last"
 AGAIN of it and the newest files whole."""
-AGAIN, NEWEST = 0.12, 80
+AGAIN, NEWEST = 0.2, 80
 FURTHER = {
-    "recent": Schedule(0, 4e-5, warmup=20, floor=1.0),
+    "recent": Schedule(800, 4e-5, warmup=20, floor=1.0),
+    "more": Schedule(600, 4e-5, warmup=20, floor=1.0),
     "last": Schedule(0, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
-ROLES = {"recent": 1_600, "last": 500}
+ROLES = {"recent": 1_600, "more": 500, "last": 500}
 ROLES_FILES = ("w50-party", "w60-who")
 """Texts with exchanged sides that a stage of a further round shows, and the files of passages about nothing
 else, which "recent" shows whole."""
 FACTS: dict[str, dict[FactMaker, int]] = {
-    "recent": {duties: 500, cases: 400, strengths: 300, standings: 500},
+    "recent": {asked_of: 500, cells: 350, duties: 400, cases: 300, strengths: 300, standings: 400},
+    "more": {asked_of: 600, amendments: 800, cells: 350, duties: 400, strengths: 400, standings: 800},
     "last": {
-        asked_of: 1_500,
+        asked_of: 1_400,
         amendments: 900,
-        cells: 900,
+        cells: 700,
         duties: 600,
         cases: 300,
         strengths: 500,
@@ -166,7 +169,7 @@ FACTS: dict[str, dict[FactMaker, int]] = {
     },
 }
 """Texts of :mod:`training.facts` and :mod:`training.near_misses` that a stage of a further round shows."""
-OWN, OWN_CLAIMS = {"recent": 900, "last": 250}, 3
+OWN, OWN_CLAIMS = {"recent": 900, "more": 250, "last": 250}, 3
 """Passages whose own sentences a stage claims, and the sentences of each version that are claimed."""
 NOT_CLAIMED = ("standing", "amend", "edition", "link")
 """In the names of files whose passages deny, replace or only link what a sentence of theirs says."""
@@ -789,7 +792,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
             taken = stage == "last"
         elif number < WRONG_FROM:
             taken = rng.random() < shares["older"]
-        elif stage == "last":
+        elif stage != "recent":
             taken = rng.random() < AGAIN
         else:
             even = hashlib.sha256(passage.text.encode()).digest()[1] % 2 == 1

@@ -182,8 +182,6 @@ class Force:
                     changed.setdefault(one.by, {})[one.source_start, one.source_end] = old[:LONGEST]
         return tuple(_amending(passage, changed.get(passage.chunk.document_id, {})) for passage in passages)
 
-    # --- disclosure -------------------------------------------------------------------------------
-
     def disclosed_conflicts(
         self,
         conflicts: Sequence[Conflict],

@@ -9,7 +9,7 @@ it is complete, checked individually before the whole draft is. Independent of c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -108,9 +108,9 @@ class Stages:
             with journal.stage("in force") as notes:
                 passages = journal.force.with_old_wording(parts.quarantine(ask.question, passages, ()))
                 # Read apart from the wording they change, which answers as well and is not in force.
-                amending = self._opened(self.aspects, [p for p in passages if p.amends])
-                opened = {passage.chunk.chunk_id: passage for passage in amending}
-                journal.passages = tuple(opened.get(p.chunk.chunk_id, p) for p in passages)
+                opened = self._opened(self.aspects, [p for p in passages if p.amends])
+                by_id = {passage.chunk.chunk_id: passage for passage in opened}
+                journal.passages = tuple(by_id.get(p.chunk.chunk_id, p) for p in passages)
                 notes += said
             self._tell()
         return self._gated()
@@ -136,7 +136,8 @@ class Stages:
                     continue
                 journal.looked_into(found.documents)
                 journal.counter_evidence += self._find_counter_evidence(found)
-                fresh = self._opened([aspect], unknown(found, known))
+                new = [passage for passage in found.passages if passage.chunk.chunk_id not in known]
+                fresh = self._opened([aspect], new)
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
                 journal.passages += fresh
@@ -359,11 +360,6 @@ def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
     own = [words for words in missing if words not in aspects and len(words) <= LONGEST_MISSING]
     words = [*(aspect for aspect in aspects if aspect in missing), *own]
     return [one for one in words if any(map(str.isalnum, one))][: max(MOST_SEARCHES, len(aspects))]
-
-
-def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
-    """The passages that a further search adds."""
-    return [passage for passage in found.passages if passage.chunk.chunk_id not in known]
 
 
 def join_drafts(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:

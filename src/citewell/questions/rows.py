@@ -19,8 +19,7 @@ from citewell.questions.naming import calendar, head_fit, of_the_named, own_peri
 from citewell.questions.parsing import ParsedQuestion, QuestionKind, label_words
 from citewell.questions.periods import MONTHS, Period, covers, periods_in
 
-MIN_ROW_SCORE = 0.6
-MOST_ROWS = 12
+MIN_ROW_SCORE, MOST_ROWS = 0.6, 12
 LEAST_WORDS, MOST_CHARACTERS = 3, 400
 MOST_KEY = 60  # maximum characters of a cell that distinguishes rows
 
@@ -100,9 +99,6 @@ def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:
     for answer in sorted(found, key=lambda answer: -round(answer.score, 6)):
         once.setdefault(answer.key, answer)
     return list(once.values())
-
-
-# --- columns --------------------------------------------------------------------------------------
 
 
 def columns_of_period(
@@ -228,8 +224,7 @@ def _period_row(wanted: ParsedQuestion, passage: Passage, row: Row) -> bool:
 def _own_columns(passage: Passage, row: Row, wanted: ParsedQuestion) -> list[tuple[Cell | None, float]]:
     if wanted.periods:
         return [found for period in wanted.periods for found in columns_of_period(passage, row, period)]
-    named = named_columns(wanted, row)
-    return [(cell, 1.0) for cell in named] if named else [(None, 0.9)]
+    return [(cell, 1.0) for cell in named_columns(wanted, row)] or [(None, 0.9)]
 
 
 def named_columns(wanted: ParsedQuestion, row: Row) -> list[Cell]:
@@ -239,8 +234,6 @@ def named_columns(wanted: ParsedQuestion, row: Row) -> list[Cell]:
     best = max((hit for hit, _ in hits), default=0)
     return [cell for hit, cell in hits if hit == best] if best else []
 
-
-# --- rows as lines of words -----------------------------------------------------------------------
 
 _INNER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[_\W]+")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.answering.questioning import HYPOTHESISED, WITHOUT
-from citewell.answering.stages import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS, unknown
+from citewell.answering.stages import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS
 from citewell.audit.entries import UNREADABLE
 from citewell.core.config import Config
 from citewell.core.environment import environment
@@ -165,7 +165,8 @@ def _retrieved_again(answering: Answering, ask: Ask, record: AuditRecord) -> Aud
     found = search(words, broaden=BROADENED in record.latency_ms)
     passages = list(found.passages)
     for aspect in record.parameters.get(SEARCHED_ALSO, ()):
-        passages += unknown(search(aspect, broaden=True), {p.chunk.chunk_id for p in passages})
+        known = {passage.chunk.chunk_id for passage in passages}
+        passages += [p for p in search(aspect, broaden=True).passages if p.chunk.chunk_id not in known]
     then = record.retrieval_results
     used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
     checked = answering.checker.check(ask.question, (), _drafted(record), passages)
