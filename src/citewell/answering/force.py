@@ -174,13 +174,14 @@ class Force:
     def with_old_wording(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The passages, each with what its statements change in the usable ones: the amending words alone
         rarely say what they are about."""
-        changed: dict[str, dict[Place, str]] = {}
+        changed: dict[str, list[Amending]] = {}
         for passage in () if self.whole else usable(passages):
             for one in self._on(passage.chunk):
                 if one.by and one.section:
-                    old = self._document(one.what_version, one.what).text[one.start : one.end]
-                    changed.setdefault(one.by, {})[one.source_start, one.source_end] = old[:LONGEST]
-        return tuple(_amending(passage, changed.get(passage.chunk.document_id, {})) for passage in passages)
+                    old = self._document(one.what_version, one.what).text[one.start : one.end][:LONGEST]
+                    place = {"start": one.source_start, "end": one.source_end}
+                    changed.setdefault(one.by, []).append(Amending(**place, old=old, chunk=passage.chunk))
+        return tuple(_amending(passage, changed.get(passage.chunk.document_id, ())) for passage in passages)
 
     def disclosed_conflicts(
         self,
@@ -336,8 +337,7 @@ def _side(side: Citation, date: str) -> str:
 
 
 def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
-    """Blanks out the places but keeps line breaks, so that offsets stay valid. Drops the likeliest answer if
-    it lies in one of them."""
+    """Blanks out the places, but not line breaks, and drops the likeliest answer if it lies in one of them."""
     chunk, content = passage.chunk, passage.chunk.content
     for start, end in places:
         a, b = max(0, start - chunk.start_offset), min(len(content), end - chunk.start_offset)
@@ -352,14 +352,14 @@ def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
     )
 
 
-def _amending(passage: Passage, changed: Mapping[Place, str]) -> Passage:
+def _amending(passage: Passage, changed: Sequence[Amending]) -> Passage:
     chunk = passage.chunk
-    amends = tuple(
-        Amending(start=start, end=end, old=old)
-        for (start, end), old in changed.items()
-        if chunk.start_offset <= start and end <= chunk.end_offset
-    )
-    return msgspec.structs.replace(passage, amends=amends) if amends else passage
+    amends = {
+        (one.start, one.end): one
+        for one in changed
+        if chunk.start_offset <= one.start and one.end <= chunk.end_offset
+    }
+    return msgspec.structs.replace(passage, amends=tuple(amends.values())) if amends else passage
 
 
 def _merged(places: Iterable[Place]) -> list[Place]:

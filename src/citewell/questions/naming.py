@@ -110,22 +110,23 @@ def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Pa
     """Passages of documents that carry a name asked for; if there are none, passages that mention one.
 
     A question about one company is not answered from another's filing, nor one about a setting or function
-    from text without its identifier.
+    from text without its identifier. An amending passage speaks of what it changes.
     """
+    about = [(p, (p.chunk, *(one.chunk for one in p.amends))) for p in passages]
     if wanted.codes:
-        passages = [
-            p
-            for p in passages
-            if any(code in p.chunk.content or code in chunk_identity(p.chunk) for code in wanted.codes)
-        ]
-    owners = [
-        name
-        for name in wanted.names
-        if any(name_occurs(name, chunk_identity(passage.chunk)) for passage in passages)
-    ]
+        about = [(p, all_) for p, all_ in about if any(_has_code(wanted, chunk) for chunk in all_)]
+    owners = {name for name in wanted.names for _, all_ in about if _owns(name, all_)}
     if owners:
-        return [p for p in passages if any(name_occurs(name, chunk_identity(p.chunk)) for name in owners)]
-    return [passage for passage in passages if names_held(wanted, passage.chunk)]
+        return [p for p, all_ in about if any(_owns(name, all_) for name in owners)]
+    return [p for p, all_ in about if any(names_held(wanted, chunk) for chunk in all_)]
+
+
+def _has_code(wanted: ParsedQuestion, chunk: Chunk) -> bool:
+    return any(code in chunk.content or code in chunk_identity(chunk) for code in wanted.codes)
+
+
+def _owns(name: str, chunks: Sequence[Chunk]) -> bool:
+    return any(name_occurs(name, chunk_identity(chunk)) for chunk in chunks)
 
 
 def calendar(chunk: Chunk) -> Calendar:

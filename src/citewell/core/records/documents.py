@@ -268,12 +268,13 @@ class Likeliest(Record, frozen=True, kw_only=True):
 
 
 class Amending(Record, frozen=True, kw_only=True):
-    """The words ``[start, end)`` of a document change or strike out the wording ``old`` of another place,
-    without which they cannot be understood ("In clause 2, 690 is replaced by 735")."""
+    """The words ``[start, end)`` of a document change or strike out the wording ``old`` in ``chunk``, without
+    which they cannot be understood ("In clause 2, 690 is replaced by 735")."""
 
     start: int
     end: int
     old: str
+    chunk: Chunk
 
 
 class Passage(Record, frozen=True, kw_only=True):
