@@ -337,7 +337,7 @@ def _side(side: Citation, date: str) -> str:
 
 
 def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
-    """Blanks out the places, but not line breaks, and drops the likeliest answer if it lies in one of them."""
+    """Blanks the places except for line breaks, and drops the likeliest answer if it lies in one of them."""
     chunk, content = passage.chunk, passage.chunk.content
     for start, end in places:
         a, b = max(0, start - chunk.start_offset), min(len(content), end - chunk.start_offset)
