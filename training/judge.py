@@ -147,7 +147,7 @@ AGAIN, NEWEST = 0.2, 80
 FURTHER = {
     "recent": Schedule(800, 4e-5, warmup=20, floor=1.0),
     "more": Schedule(200, 4e-5, warmup=20, floor=1.0),
-    "last": Schedule(1_150, 4e-5, warmup=20),
+    "last": Schedule(900, 4e-5, warmup=20),
 }
 WRONG_FROM = 30
 """The first round of writing about what the judge got wrong."""
@@ -159,13 +159,13 @@ FACTS: dict[str, dict[FactMaker, int]] = {
     "recent": {asked_of: 500, cells: 350, duties: 400, cases: 300, strengths: 300, standings: 400},
     "more": {asked_of: 600, amendments: 800, cells: 350, duties: 400, strengths: 400, standings: 800},
     "last": {
-        asked_of: 1_400,
-        amendments: 900,
-        cells: 700,
-        duties: 600,
-        cases: 300,
-        strengths: 500,
-        standings: 1_000,
+        asked_of: 1_700,
+        amendments: 800,
+        cells: 500,
+        duties: 400,
+        cases: 200,
+        strengths: 400,
+        standings: 700,
     },
 }
 """Texts of :mod:`training.facts` and :mod:`training.near_misses` that a stage of a further round shows."""
