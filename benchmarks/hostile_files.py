@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -32,7 +32,7 @@ _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _X = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _WORDS = "word " * 2_000
-_MAIL = b"From: a@example.org\nTo: b@example.org\nDate: Wed, 4 Mar 2026 23:30:00 -0500\nMessage-ID: <1@b>\n"
+MAIL = b"From: a@example.org\nTo: b@example.org\nDate: Wed, 4 Mar 2026 23:30:00 -0500\nMessage-ID: <1@b>\n"
 
 
 class Shape(NamedTuple):
@@ -117,6 +117,14 @@ def lines_as_docx(text: str) -> bytes:
     return _docx("".join(f"<w:p><w:r>{line}</w:r></w:p>" for line in tabbed))
 
 
+def rows_as_docx(rows: Iterable[Iterable[str]]) -> bytes:
+    """A table, a paragraph to a cell."""
+    made = (
+        "".join(f"<w:tc><w:p><w:r><w:t>{_xml(cell)}</w:t></w:r></w:p></w:tc>" for cell in row) for row in rows
+    )
+    return _docx(f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>")
+
+
 def lines_as_xlsx(text: str) -> bytes:
     """Each line as a row, with a cell between two tabs."""
     rows = (
@@ -181,7 +189,7 @@ def _book(count: int) -> bytes:
 
 def _boundaries(count: int) -> bytes:
     opened = (b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(count))
-    return _MAIL + b"".join(opened) + b"\n" * (200 * count)
+    return MAIL + b"".join(opened) + b"\n" * (200 * count)
 
 
 def _pdf(*pages: bytes) -> bytes:
@@ -221,7 +229,7 @@ def _attached(count: int) -> bytes:
         b"--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=%d.txt\n\nwords\n" % n
         for n in range(count)
     )
-    return _MAIL + b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n' + parts + b"--b--\n"
+    return MAIL + b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n' + parts + b"--b--\n"
 
 
 def _zip(count: int) -> bytes:
@@ -318,10 +326,10 @@ FILES: dict[str, Shape] = {
         "html", lambda n: b"<table><tr>" + b"<td rowspan=100>b" * n + b"<tr><td>a" * 99, 200
     ),
     "EML: a quoted parameter of semicolons": Shape(
-        "eml", lambda n: _MAIL + b'Content-Type: text/plain;"' + b";" * n + b"\n\nbody", 5_000
+        "eml", lambda n: MAIL + b'Content-Type: text/plain;"' + b";" * n + b"\n\nbody", 5_000
     ),
     "EML: parts in parts": Shape("eml", _boundaries, 25, 29),
-    "EML: quotations": Shape("eml", lambda n: _MAIL + b"\n" + b"> a\nb\n" * n, 1_000),
+    "EML: quotations": Shape("eml", lambda n: MAIL + b"\n" + b"> a\nb\n" * n, 1_000),
     "EML: attachments": Shape("eml", _attached, 200, 800),
     "MSG: attachments": Shape("msg", lambda n: _outlook(n, 0), 200, 800),
     "MSG: streams": Shape("msg", lambda n: _outlook(50, n), 2_000),
