@@ -117,6 +117,16 @@ def lines_as_docx(text: str) -> bytes:
     return _docx("".join(f"<w:p><w:r>{line}</w:r></w:p>" for line in tabbed))
 
 
+def lines_as_odt(text: str) -> bytes:
+    """Each line as a paragraph."""
+    return _odt("".join(f"<text:p>{_xml(line)}</text:p>" for line in text.split("\n")))
+
+
+def lines_as_pptx(text: str) -> bytes:
+    """Each line as a paragraph of one shape."""
+    return _pptx(_shape("".join(_said(_xml(line)) for line in text.split("\n"))))
+
+
 def rows_as_docx(rows: Iterable[Iterable[str]]) -> bytes:
     """A table, a paragraph to a cell."""
     made = (
@@ -174,17 +184,18 @@ def _nested(before: str, inside: str, after: str) -> Callable[[int], str]:
     return lambda count: before * count + inside + after * count
 
 
-def _book(count: int) -> bytes:
+def book(*pages: str) -> bytes:
+    """An EPUB; a page is the inside of a paragraph."""
     items = "".join(
-        f'<item id="{n}" href="{n}.html" media-type="application/xhtml+xml"/>' for n in range(count)
+        f'<item id="{n}" href="{n}.html" media-type="application/xhtml+xml"/>' for n in range(len(pages))
     )
-    spine = "".join(f'<itemref idref="{n}"/>' for n in range(count))
+    spine = "".join(f'<itemref idref="{n}"/>' for n in range(len(pages)))
     parts: dict[str, str | bytes] = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": '<c><rootfile full-path="book.opf"/></c>',
         "book.opf": f"<package>{items}{spine}</package>",
     }
-    return _packed(parts | {f"{n}.html": "<p>a</p>" for n in range(count)})
+    return _packed(parts | {f"{n}.html": f"<p>{page}</p>" for n, page in enumerate(pages)})
 
 
 def _boundaries(count: int) -> bytes:
@@ -317,7 +328,7 @@ FILES: dict[str, Shape] = {
     "PDF: words on a page": Shape("pdf", lambda n: _pdf(_drawn(b"word", n, 20)), 1_500),
     "PDF: numbers in a column": Shape("pdf", lambda n: _pdf(_drawn(b"1,234", n, 1)), 350, 1_400),
     "PDF: pages": Shape("pdf", lambda n: _pdf(*(_drawn(b"w%d" % page, 9, 5) for page in range(n))), 40),
-    "EPUB: pages": Shape("epub", _book, 100),
+    "EPUB: pages": Shape("epub", lambda n: book(*["a"] * n), 100),
     "HTML: empty cells": Shape("html", lambda n: b"<table>" + (b"<tr><td>a" + b"<td>" * n) * 2, 8_000),
     "HTML: wide cells": Shape(
         "html", lambda n: b"<table>" + (b"<tr><td>a" + b"<td colspan=100>b" * n) * 2, 200

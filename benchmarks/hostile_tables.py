@@ -44,7 +44,7 @@ FORMS: dict[str, Callable[[int], Rows]] = {
         ["item", "2020", "%"],
         *_until(size, ([f"item {n}", f"{n},100", "5 %"] for n in count())),
     ],
-    "wide": lambda size: _columns(size // 24, 3),
+    "wide": lambda size: _columns(min(size // 24, 1_500), max(3, size // 12_000)),
     "square": lambda size: _columns(math.isqrt(size // 6), math.isqrt(size // 6)),
     "short cells": _again("a", "1"),
     "labels alone": lambda size: _until(size, ([f"item {n}", "", ""] for n in count())),

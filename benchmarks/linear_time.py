@@ -19,21 +19,35 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from xml.sax.saxutils import escape
 
-from benchmarks.hostile_files import FILES, lines_as_docx, lines_as_xlsx, worked
+from benchmarks.hostile_files import (
+    FILES,
+    MAIL,
+    book,
+    lines_as_docx,
+    lines_as_odt,
+    lines_as_pptx,
+    lines_as_xlsx,
+    worked,
+)
 from benchmarks.hostile_shapes import PIECES, shapes
 from benchmarks.reporting import RESULTS, table, write
 from citewell.answering.verifying import caller_passages, verify
 from citewell.core.config import Chunking
 from citewell.core.errors import CitewellError
+from citewell.core.escaping import harmless
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
+from citewell.documents.statements import read_statements
 from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.questions.aspects import split_aspects
 from citewell.questions.parsing import read_question
 from citewell.retrieval.quarantine import instructions_in, quarantine_poisoned
+from citewell.server.pages.marking import blocks
+from citewell.vendors.reading import read_saved_response
 from citewell.verification.claims import parse_answer
 from citewell.verification.claims.markers import read_markers
 
@@ -82,10 +96,20 @@ DOORS: dict[str, Callable[[str], object]] = {
     "Markdown": lambda text: _read(text.encode(), "md"),
     "RTF": lambda text: _read(b"{\\rtf1 %b}" % text.encode(), "rtf"),
     "HTML": lambda text: _read(f"<html><body><p>{text}".encode(), "html"),
+    "EML": lambda text: _read(MAIL + b"\n" + text.encode(), "eml"),
+    "EPUB": lambda text: _read(book(escape(text)), "epub"),
     "CSV": lambda text: _read(text.encode(), "csv"),
     "cells of CSV": _as_cells,
     "DOCX": lambda text: _read(lines_as_docx(text), "docx"),
     "XLSX": lambda text: _read(lines_as_xlsx(text), "xlsx"),
+    "ODT": lambda text: _read(lines_as_odt(text), "odt"),
+    "PPTX": lambda text: _read(lines_as_pptx(text), "pptx"),
+    "statements of a document": lambda text: read_statements(caller_document("given", text)),
+    "a document on a page": lambda text: blocks(caller_document("given", text), 0, len(text), sentences=True),
+    "escaping": harmless,
+    "a vendor's marks": lambda text: read_saved_response(
+        {"choices": [{"message": {"content": text, "context": {"citations": [{"content": _FACT}]}}}]}
+    ),
 }
 
 
