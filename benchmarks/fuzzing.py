@@ -62,7 +62,7 @@ SLOW_S = 20
 NASTY = [piece.encode() for piece in PIECES.values()] + [
     *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\t", b"\n\n", b"<", b"<!--", b"]]>"),
     *(b"&#x0;", b"%s", b"-1", b"9" * 40, b"1e999", b"NaN", b"null", b"{}", b"[[[[", b"\xe2\x80\xae"),
-    *(b"\xcc\x81", b"\xf0\x9f\x98\x80"),
+    *(b"\xcc\x81", b"\xf0\x9f\x98\x80", b"[" * 5_000 + b"]" * 5_000),
 ]  # fmt: skip
 Check = Callable[[bytes], None]
 
