@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 # extras: what needs torch, OCR, other frameworks or other vendors' SDKs; apart those whose bounds clash with ours.
-.PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
+.PHONY: setup demo test extras check lint bench canary lock lowest sbom trainer train export clean
 
 setup: .venv/ready
 
@@ -54,7 +54,7 @@ extras: setup
 	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true build/apart/bin/python -m pytest -o addopts= \
 		--import-mode=importlib -p no:asyncio $(patsubst %,tests/integrations/test_%.py,deepeval ragas litellm_proxy guides)
 
-check: lint test extras
+check: lint test extras sbom
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -64,8 +64,9 @@ canary: setup
 	$(BIN)/citewell ingest docs --home build/canary  # its pictures are skipped
 	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
 
+UV := build/tools/bin/uv
 # versions and hashes, for every platform; what is locked and still fits stays, except with UPGRADE=--upgrade
-LOCK := build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-config --default-index https://pypi.org/simple --custom-compile-command 'make lock' $(UPGRADE)
 lock: build/tools/ready
 	$(LOCK) --group build -o requirements/build.txt
@@ -77,14 +78,26 @@ lock: build/tools/ready
 		--upgrade-package torch==2.13.0 -c requirements/runtime.txt -c requirements/dev.txt -o requirements/extras.txt
 	$(LOCK) pyproject.toml --extra deepeval --extra ragas --group apart -o requirements/apart/all.txt
 
-# CycloneDX 1.6, of the locked default install
-sbom: build/tools/ready
-	build/tools/bin/cyclonedx-py requirements requirements/runtime.txt --pyproject pyproject.toml \
+# CycloneDX 1.6, of the default install as it is installed from its hashes; cyclonedx-py refuses what breaks its schema
+sbom: setup build/tools/ready
+	$(UV) venv --quiet --clear --python $(BIN)/python build/shipped
+	$(UV) pip install --quiet --no-config --default-index https://pypi.org/simple --python build/shipped/bin/python \
+		--require-hashes -r requirements/runtime.txt
+	$(BIN)/cyclonedx-py environment build/shipped --pyproject pyproject.toml \
 		--output-reproducible --output-file build/citewell.cdx.json
+
+# the quick tests with every dependency at the lower bound that the others allow; what is locked is not installed
+lowest: build/tools/ready
+	$(UV) pip compile --quiet --no-config --default-index https://pypi.org/simple --python $(PYTHON) --no-annotate \
+		--resolution lowest-direct --upgrade pyproject.toml --group dev -o build/lowest.txt
+	$(UV) venv --quiet --clear --python $(PYTHON) build/lowest
+	$(UV) pip install --quiet --no-config --default-index https://pypi.org/simple --python build/lowest/bin/python \
+		-r build/lowest.txt --editable . --editable ./judge
+	build/lowest/bin/python -m pytest -m "not slow" $(TWICE) --ignore tests/test_sbom.py
 
 build/tools/ready: Makefile
 	$(PYTHON) -m venv --clear build/tools
-	build/tools/bin/python -m pip install --quiet uv==0.13.9 cyclonedx-bom==7.5.0
+	build/tools/bin/python -m pip install --quiet uv==0.13.9
 	touch $@
 
 # torch first: that is the CPU build

@@ -4,9 +4,9 @@
 
 In: seeds, valid examples of every format, changed at random: bytes flipped, stretches cut out, doubled, moved
 or replaced by nasty ones, parts of archives too. Out: each fault once, with the input that showed it,
-and the counts in ``docs/measurements/fuzzing`` where all targets were run. A fault is an error that was not
-foreseen, a result that contradicts its input, a forgery that passes, or more than ``SLOW_S`` seconds. The
-exit code is 1 if there is any. ``tests/fuzz`` runs sixty of each.
+and the counts in ``docs/measurements/fuzzing`` where all targets were run, added to those of earlier runs. A
+fault is an error that was not foreseen, a result that contradicts its input, a forgery that passes, or more
+than ``SLOW_S`` seconds. The exit code is 1 if there is any. ``tests/fuzz`` runs sixty of each.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import time
 import traceback
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import docx
 import msgspec
@@ -34,10 +35,13 @@ import openpyxl
 
 from benchmarks.hostile_files import FILES
 from benchmarks.hostile_shapes import PIECES
-from benchmarks.reporting import table, write
+from benchmarks.reporting import RESULTS, code, table, write
 from benchmarks.sample_records import some_record
-from citewell.answering.verifying import verify_json_line
+from citewell.answering.verifying import verify, verify_json_line
 from citewell.audit import EntryKind, SqliteLog
+from citewell.audit.checker import ExportSource
+from citewell.audit.checker import check as check_log
+from citewell.audit.export import export
 from citewell.audit.issuing import issue
 from citewell.audit.notes import checkpoints_in, read_checkpoint, read_published
 from citewell.audit.receipt_check import check_receipt
@@ -48,13 +52,17 @@ from citewell.core.records import AuditRecord, Document
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import OpenedFile
 from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.vendors.reading import VendorAnswer, read_saved_response
+from citewell.vendors.requests import RequestSource
+from citewell.vendors.writing import WRITERS
+from citewell.vendors.writing import write as write_response
 from citewell.verification.claims import parse_answer, parse_structured
 
 SLOW_S = 20
 NASTY = [piece.encode() for piece in PIECES.values()] + [
     *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\t", b"\n\n", b"<", b"<!--", b"]]>"),
     *(b"&#x0;", b"%s", b"-1", b"9" * 40, b"1e999", b"NaN", b"null", b"{}", b"[[[[", b"\xe2\x80\xae"),
-    *(b"\xcc\x81", b"\xf0\x9f\x98\x80"),
+    *(b"\xcc\x81", b"\xf0\x9f\x98\x80", b"[" * 5_000 + b"]" * 5_000),
 ]  # fmt: skip
 Check = Callable[[bytes], None]
 
@@ -281,7 +289,29 @@ def _line(data: bytes) -> None:
             raise Fault(f"no verdict: {claim}")
 
 
-# --- records, notes, receipts ---------------------------------------------------------------------
+def _responses() -> list[bytes]:
+    """The same checked answer in the format of every vendor."""
+    source = RequestSource(id="https://b.example", text="It opened in 1932. The toll is 5 cents.")
+    answered = VendorAnswer(text="The bridge opened. It opened in 1932.", sources=(source,))
+    given = [(source.id, source.text)]
+    claims = verify(answered.text, given, entailer=FakeEntailer(), embedder=HashEmbedder()).claims
+    sent = {"documents": [{"id": source.id, "text": source.text}]}
+    return [
+        msgspec.json.encode({"request": sent, "response": write_response(answered, claims, vendor)})
+        for vendor in sorted(WRITERS)
+    ]
+
+
+def _response(data: bytes) -> None:
+    found = read_saved_response(msgspec.json.decode(data, type=dict[str, Any]))
+    for cited in found.citations:
+        _within_text("citation", cited.answer_start, cited.answer_end, found.text)
+    names = [source.id for source in found.sources]
+    if len(set(names)) < len(names):
+        raise Fault("two sources have one id")
+
+
+# --- records, notes, receipts, exports ------------------------------------------------------------
 
 
 @cache
@@ -347,14 +377,52 @@ def _entry(data: bytes) -> None:
         raise Fault("a changed entry passes")
 
 
+def _files(data: bytes) -> dict[str, bytes]:
+    """The files of an archive; nothing of one that cannot be unpacked, as that is not an export's fault."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except Exception:  # noqa: BLE001 - whatever zipfile and zlib raise
+        return {}
+
+
+@cache
+def _exported() -> tuple[bytes, str, list[Any]]:
+    """An export as an archive, the published keys, and its entries."""
+    with tempfile.TemporaryDirectory() as made:
+        log, folder, out = _opened().log, Path(made), io.BytesIO()
+        _opened().put(_opened().body)
+        export(log, folder)
+        with zipfile.ZipFile(out, "w") as archive:
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                archive.write(path, path.relative_to(folder))
+        return out.getvalue(), log.published(), list(ExportSource(folder).entries())
+
+
+def _export(data: bytes) -> None:
+    original, keys, entries = _exported()
+    files = _files(data)
+    with tempfile.TemporaryDirectory() as made:
+        for name in _files(original):
+            path = Path(made, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files.get(name, b""))
+        source = ExportSource(Path(made))
+        if check_log(source, key=keys).ok and list(source.entries()) != entries:
+            raise Fault("a changed export passes")
+
+
+_UNREADABLE = (CitewellError, msgspec.DecodeError, UnicodeDecodeError)
 TARGETS = (
     Target("readers", _documents, _read),
     Target("markers", lambda: _ANSWERS, _markers),
     Target("lines to verify", lambda: _SOURCES, _line, (CitewellError,)),
+    Target("vendors' responses", _responses, _response, _UNREADABLE),
     Target("records", lambda: [_sealed()[3]], _record, (msgspec.DecodeError, UnicodeDecodeError)),
     Target("entries of a log", lambda: [_opened().body.encode()], _entry),
     Target("checkpoints and keys", lambda: [_sealed()[2].encode(), _sealed()[1].encode()], _note),
     Target("receipts", lambda: [_sealed()[0]], _receipt),
+    Target("exports of a log", lambda: [_exported()[0]], _export, (ValueError, KeyError, OSError)),
 )
 
 
@@ -418,23 +486,40 @@ def main() -> None:
             arguments.keep.mkdir(parents=True, exist_ok=True)
             (arguments.keep / f"{number}.bin").write_bytes(data)
     if not arguments.target:
-        _report(arguments.minutes, arguments.seed, counts, faults)
+        _report({"minutes": arguments.minutes, "seed": arguments.seed, "code": code()}, counts, faults)
     sys.exit(bool(faults))
 
 
-def _report(
-    minutes: float, seed: int, counts: Mapping[str, int], faults: Mapping[tuple[str, str], bytes]
-) -> None:
-    per = Counter(name for name, _ in faults)
-    rows = [[name, f"{n:,}", str(per[name])] for name, n in counts.items()]
-    told = "\n".join(f"- {name}: {fault}" for name, fault in faults) or "None."
+def _report(run: dict[str, Any], counts: Mapping[str, int], faults: Mapping[tuple[str, str], bytes]) -> None:
+    """Adds a run to those on the page. ``mended`` in its JSON is written by hand: for each fault, by its
+    target and beginning, the test that guards it."""
+    path = RESULTS / "fuzzing.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    runs = [*kept.get("runs", []), run | {"counts": dict(counts), "faults": [list(key) for key in faults]}]
+    mended = kept.get("mended", [])
+    found = dict.fromkeys((name, fault) for one in runs for name, fault in one["faults"])
+    left = [
+        key for key in found if not any(key[0] == name and key[1].startswith(at) for name, at, _ in mended)
+    ]
+    inputs = sum((Counter(one["counts"]) for one in runs), Counter[str]())
+    per = Counter(name for name, _ in found)
+    rows = [[target.name, f"{inputs[target.name]:,}", str(per[target.name])] for target in TARGETS]
+    minutes = sum(one["minutes"] for one in runs)
     body = (
-        f"`python -m benchmarks.fuzzing --minutes {minutes:g} --seed {seed}`: valid examples changed"
-        " at random. A fault is an error that was not foreseen, a result that contradicts its input, a"
-        f" forgery that passes, or more than {SLOW_S} seconds for one input.\n\n"
-        f"{table(['what', 'inputs', 'faults'], rows)}\n\n## Faults left\n\n{told}\n"
+        f"{len(runs)} runs of `python -m benchmarks.fuzzing`, {minutes:g} minutes in all, the last with"
+        f" `--minutes {run['minutes']:g} --seed {run['seed']}`. Valid examples are changed at random. A fault"
+        " is an error that was not foreseen, a result that contradicts its input, a forgery that passes, or"
+        f" more than {SLOW_S} seconds for one input.\n\n"
+        f"{table(['what', 'inputs', 'faults found'], rows)}\n\n"
+        f"## Faults left\n\n{_listed(f'{name}: {fault}' for name, fault in left)}\n\n"
+        "## Faults fixed since\n\n"
+        f"{_listed(f'{name}: {fault} (`{test}`)' for name, fault, test in mended)}\n"
     )
-    write("fuzzing", "Fuzzing", body, {"counts": dict(counts), "faults": [list(key) for key in faults]})
+    write("fuzzing", "Fuzzing", body, {"runs": runs, "mended": mended})
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines) or "None."
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -32,7 +32,7 @@ _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _X = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _WORDS = "word " * 2_000
-_MAIL = b"From: a@example.org\nTo: b@example.org\nDate: Wed, 4 Mar 2026 23:30:00 -0500\nMessage-ID: <1@b>\n"
+MAIL = b"From: a@example.org\nTo: b@example.org\nDate: Wed, 4 Mar 2026 23:30:00 -0500\nMessage-ID: <1@b>\n"
 
 
 class Shape(NamedTuple):
@@ -117,6 +117,24 @@ def lines_as_docx(text: str) -> bytes:
     return _docx("".join(f"<w:p><w:r>{line}</w:r></w:p>" for line in tabbed))
 
 
+def lines_as_odt(text: str) -> bytes:
+    """Each line as a paragraph."""
+    return _odt("".join(f"<text:p>{_xml(line)}</text:p>" for line in text.split("\n")))
+
+
+def lines_as_pptx(text: str) -> bytes:
+    """Each line as a paragraph of one shape."""
+    return _pptx(_shape("".join(_said(_xml(line)) for line in text.split("\n"))))
+
+
+def rows_as_docx(rows: Iterable[Iterable[str]]) -> bytes:
+    """A table, a paragraph to a cell."""
+    made = (
+        "".join(f"<w:tc><w:p><w:r><w:t>{_xml(cell)}</w:t></w:r></w:p></w:tc>" for cell in row) for row in rows
+    )
+    return _docx(f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>")
+
+
 def lines_as_xlsx(text: str) -> bytes:
     """Each line as a row, with a cell between two tabs."""
     rows = (
@@ -166,22 +184,23 @@ def _nested(before: str, inside: str, after: str) -> Callable[[int], str]:
     return lambda count: before * count + inside + after * count
 
 
-def _book(count: int) -> bytes:
+def book(*pages: str) -> bytes:
+    """An EPUB; a page is the inside of a paragraph."""
     items = "".join(
-        f'<item id="{n}" href="{n}.html" media-type="application/xhtml+xml"/>' for n in range(count)
+        f'<item id="{n}" href="{n}.html" media-type="application/xhtml+xml"/>' for n in range(len(pages))
     )
-    spine = "".join(f'<itemref idref="{n}"/>' for n in range(count))
+    spine = "".join(f'<itemref idref="{n}"/>' for n in range(len(pages)))
     parts: dict[str, str | bytes] = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": '<c><rootfile full-path="book.opf"/></c>',
         "book.opf": f"<package>{items}{spine}</package>",
     }
-    return _packed(parts | {f"{n}.html": "<p>a</p>" for n in range(count)})
+    return _packed(parts | {f"{n}.html": f"<p>{page}</p>" for n, page in enumerate(pages)})
 
 
 def _boundaries(count: int) -> bytes:
     opened = (b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(count))
-    return _MAIL + b"".join(opened) + b"\n" * (200 * count)
+    return MAIL + b"".join(opened) + b"\n" * (200 * count)
 
 
 def _pdf(*pages: bytes) -> bytes:
@@ -221,7 +240,7 @@ def _attached(count: int) -> bytes:
         b"--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=%d.txt\n\nwords\n" % n
         for n in range(count)
     )
-    return _MAIL + b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n' + parts + b"--b--\n"
+    return MAIL + b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n' + parts + b"--b--\n"
 
 
 def _zip(count: int) -> bytes:
@@ -309,7 +328,7 @@ FILES: dict[str, Shape] = {
     "PDF: words on a page": Shape("pdf", lambda n: _pdf(_drawn(b"word", n, 20)), 1_500),
     "PDF: numbers in a column": Shape("pdf", lambda n: _pdf(_drawn(b"1,234", n, 1)), 350, 1_400),
     "PDF: pages": Shape("pdf", lambda n: _pdf(*(_drawn(b"w%d" % page, 9, 5) for page in range(n))), 40),
-    "EPUB: pages": Shape("epub", _book, 100),
+    "EPUB: pages": Shape("epub", lambda n: book(*["a"] * n), 100),
     "HTML: empty cells": Shape("html", lambda n: b"<table>" + (b"<tr><td>a" + b"<td>" * n) * 2, 8_000),
     "HTML: wide cells": Shape(
         "html", lambda n: b"<table>" + (b"<tr><td>a" + b"<td colspan=100>b" * n) * 2, 200
@@ -318,10 +337,10 @@ FILES: dict[str, Shape] = {
         "html", lambda n: b"<table><tr>" + b"<td rowspan=100>b" * n + b"<tr><td>a" * 99, 200
     ),
     "EML: a quoted parameter of semicolons": Shape(
-        "eml", lambda n: _MAIL + b'Content-Type: text/plain;"' + b";" * n + b"\n\nbody", 5_000
+        "eml", lambda n: MAIL + b'Content-Type: text/plain;"' + b";" * n + b"\n\nbody", 5_000
     ),
     "EML: parts in parts": Shape("eml", _boundaries, 25, 29),
-    "EML: quotations": Shape("eml", lambda n: _MAIL + b"\n" + b"> a\nb\n" * n, 1_000),
+    "EML: quotations": Shape("eml", lambda n: MAIL + b"\n" + b"> a\nb\n" * n, 1_000),
     "EML: attachments": Shape("eml", _attached, 200, 800),
     "MSG: attachments": Shape("msg", lambda n: _outlook(n, 0), 200, 800),
     "MSG: streams": Shape("msg", lambda n: _outlook(50, n), 2_000),

@@ -1,9 +1,10 @@
 """Running time of every entry point ("door") on hostile texts and files.
 
-    python -m benchmarks.linear_time [--doors NAME ...] [--large] [--files]
+    python -m benchmarks.linear_time [--doors NAME ...] [--large] [--files] [--tables]
 
 In: the shapes of :mod:`benchmarks.hostile_shapes`, at 10, 20, 40 and 80 kB, with ``--large`` at 250 kB and
-1 MB, and with ``--files`` the files of :mod:`benchmarks.hostile_files`. Out: the CPU-seconds each takes, as
+1 MB, with ``--files`` the files of :mod:`benchmarks.hostile_files`, and with ``--tables`` those of
+:mod:`benchmarks.hostile_tables` at 250 kB and 1 MB. Out: the CPU-seconds each takes, as
 docs/measurements/linear_time.{md,json}; what is not run keeps its results. No model is involved: the entailer
 compares words, so that only the exact code around it is measured. ``tests/linear_time`` guards the growth.
 """
@@ -18,27 +19,44 @@ import io
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
+from xml.sax.saxutils import escape
 
-from benchmarks.hostile_files import FILES, lines_as_docx, lines_as_xlsx, worked
+from benchmarks.hostile_files import (
+    FILES,
+    MAIL,
+    book,
+    lines_as_docx,
+    lines_as_odt,
+    lines_as_pptx,
+    lines_as_xlsx,
+    worked,
+)
 from benchmarks.hostile_shapes import PIECES, shapes
+from benchmarks.hostile_tables import FORMS, WRITERS
 from benchmarks.reporting import RESULTS, table, write
 from citewell.answering.verifying import caller_passages, verify
 from citewell.core.config import Chunking
 from citewell.core.errors import CitewellError
+from citewell.core.escaping import harmless
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
+from citewell.documents.statements import read_statements
 from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.questions.aspects import split_aspects
 from citewell.questions.parsing import read_question
 from citewell.retrieval.quarantine import instructions_in, quarantine_poisoned
+from citewell.server.pages.marking import blocks
+from citewell.vendors.reading import read_saved_response
 from citewell.verification.claims import parse_answer
 from citewell.verification.claims.markers import read_markers
 
 SIZES = (10_000, 20_000, 40_000, 80_000)
 LARGE = (250_000, 1_000_000)
+TABLES = ("long", "wide", "short cells")
 GROWN = (1, 4)
 """A file of so many times its elements."""
 _FACT = "Sales rose to 5 million in 2020."
@@ -82,10 +100,20 @@ DOORS: dict[str, Callable[[str], object]] = {
     "Markdown": lambda text: _read(text.encode(), "md"),
     "RTF": lambda text: _read(b"{\\rtf1 %b}" % text.encode(), "rtf"),
     "HTML": lambda text: _read(f"<html><body><p>{text}".encode(), "html"),
+    "EML": lambda text: _read(MAIL + b"\n" + text.encode(), "eml"),
+    "EPUB": lambda text: _read(book(escape(text)), "epub"),
     "CSV": lambda text: _read(text.encode(), "csv"),
     "cells of CSV": _as_cells,
     "DOCX": lambda text: _read(lines_as_docx(text), "docx"),
     "XLSX": lambda text: _read(lines_as_xlsx(text), "xlsx"),
+    "ODT": lambda text: _read(lines_as_odt(text), "odt"),
+    "PPTX": lambda text: _read(lines_as_pptx(text), "pptx"),
+    "statements of a document": lambda text: read_statements(caller_document("given", text)),
+    "a document on a page": lambda text: blocks(caller_document("given", text), 0, len(text), sentences=True),
+    "escaping": harmless,
+    "a vendor's marks": lambda text: read_saved_response(
+        {"choices": [{"message": {"content": text, "context": {"citations": [{"content": _FACT}]}}}]}
+    ),
 }
 
 
@@ -105,18 +133,29 @@ def main() -> None:
     parser.add_argument("--doors", nargs="+", choices=DOORS, default=[])
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--files", action="store_true")
+    parser.add_argument("--tables", action="store_true")
     given = parser.parse_args()
     path = RESULTS / "linear_time.json"
     read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    kept: Kept = {key: read.get(key, {}) for key in ("cpu_seconds", "large", "files")}
+    kept: Kept = {key: read.get(key, {}) for key in ("cpu_seconds", "large", "files", "tables")}
+    gc.collect()
+    gc.freeze()  # what was loaded is not looked through again before each run
     if given.files:
         kept["files"] = {
             name: [seconds(lambda data, to=shape.suffix: worked(data, to), made) for made in _grown(name)]
             for name, shape in FILES.items()
         }
         report(kept)
+    if given.tables:
+        worked(WRITERS["csv"]([["item", "2020"], ["rent", "1"]]), "csv")  # one-time loading must not count
+        for suffix, form in product(WRITERS, TABLES):
+            files = [WRITERS[suffix](FORMS[form](size)) for size in LARGE]
+            kept["tables"][f"{suffix.upper()}: {form}"] = [
+                seconds(lambda data, to=suffix: worked(data, to), made) for made in files
+            ]
+            report(kept)
     key, sizes = ("large", LARGE) if given.large else ("cpu_seconds", SIZES)
-    for name in given.doors or ([] if given.files else DOORS):
+    for name in given.doors or ([] if given.files or given.tables else DOORS):
         DOORS[name](_FACT)  # one-time loading must not count
         texts = {size: shapes(size) for size in sizes}
         kept[key][name] = {
@@ -168,6 +207,13 @@ def report(kept: Kept) -> None:
             "`benchmarks/hostile_files.py` gives and four times as many (of nested ones, as many as are not "
             "refused)."
             f"\n\n{table(['file', 'CPU-seconds', 'four times', 'ratio'], rows)}"
+        )
+    if kept["tables"]:
+        rows = [[name, *_cells(times), _ratio(*times)] for name, times in kept["tables"].items()]
+        body += (
+            "\n\n## Large tables\n\nRead and cut. *Long*: three columns; *wide*: 1,500 columns; *short"
+            " cells*: two columns of one character each. A table's size is that of its cells."
+            f"\n\n{table(['table', '250 kB', '1000 kB', 'ratio'], rows)}"
         )
     write("linear_time", "Running time on hostile texts", body, {"sizes": SIZES, **kept})
 

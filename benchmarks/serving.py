@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -136,11 +136,14 @@ def _loaded(arguments: argparse.Namespace, askers: int) -> dict[str, Any]:
             if arguments.home
             else (f"What is said of {t} {n}?" for n in count() for t in TOPICS)
         )
-        with _Server(home, arguments.threads, stand_ins=not arguments.home) as url:
+        log = Path(folder) / "server.log"
+        with _Server(home, arguments.threads, stand_ins=not arguments.home, log=log) as url:
             began = time.monotonic()
             seen = asyncio.run(_once_each(url, keys, questions, arguments.seconds, arguments.patience))
             took = time.monotonic() - began
         sealed = _sealed(home)
+        failed = [line for line in log.read_text().splitlines() if '"ERROR"' in line.upper()]
+        print(*failed[:10], sep="\n", flush=True)
     step = {
         "askers": askers,
         "seconds": arguments.seconds,
@@ -185,7 +188,7 @@ def _unlike(home: Path) -> Iterator[str]:
 class _Server:
     """The real command on a free loopback port."""
 
-    def __init__(self, home: Path, threads: int, *, stand_ins: bool) -> None:
+    def __init__(self, home: Path, threads: int, *, stand_ins: bool, log: Path = Path(os.devnull)) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -193,12 +196,13 @@ class _Server:
         environment["CITEWELL_SERVER_QUEUE"] = "1000"
         program = STAND_INS if stand_ins else "from citewell.cli import main; main()"
         words = ["--home", str(home), "serve", "--port", str(self.port)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *words],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with log.open("ab") as told:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", program, *words],
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+            )
 
     def __enter__(self) -> str:
         url = f"http://127.0.0.1:{self.port}"
@@ -428,10 +432,10 @@ def _load_table(which: str, steps: Sequence[dict[str, Any]]) -> str:
 {table(heads, rows)}
 
 *Shed* is told to come again, at once or after `server.max_wait_s`; *lost* ended in another error or without
-an end, or is in no record."""
+an end, or is in no record. Errors: {_told(sum((Counter(step["errors"]) for step in steps), Counter()))}."""
 
 
-def _told(errors: dict[str, int]) -> str:
+def _told(errors: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {n}" for name, n in errors.items()) or "none"
 
 

@@ -12,13 +12,17 @@ from typing import Any
 import anyio
 import pytest
 from benchmarks.access_world import TOPICS, World, leaks, make_world, named_in
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from mcp import Client
 
 from citewell.core.access import Caller, Role
+from citewell.evaluation import sampling
 from citewell.server import create_app
 from citewell.server.keys import ApiKeys
 from citewell.server.mcp import make_server
+from citewell.server.pages import ROUTERS as PAGE_ROUTERS
+from citewell.server.routes import ROUTERS
 
 LOOPBACK = "http://127.0.0.1:8000"
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
@@ -35,6 +39,7 @@ PAGES = (
     "/review/{request_id}",
     "/answers/{request_id}",
     "/spot-check",
+    "/spot-check/{sample_id}",
     "/health",
     "/audit",
     "/audit?document={id}",
@@ -42,6 +47,8 @@ PAGES = (
     "/audit/integrity",
 )
 REVIEWS = ("/review", "/spot-check")
+OPEN = {"/login", "/static/{name}", "/openapi.json"}
+"""What has nothing of the home in it."""
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +56,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made = make_world(
         tmp_path_factory.mktemp("doors") / "home", 11, documents=24, people=10, asked=8, sealed=40
     )
+    sampling.draw(made.kb, since="3650d", n=20)
     yield made
     made.close()
 
@@ -83,6 +91,7 @@ def paths(world: World, client: TestClient) -> Iterator[tuple[str, str, str]]:
         "version": world.versions[document],
         "request_id": world.chance.choice(list(world.named)),
         "session_id": world.chance.choice(world.sessions),
+        "sample_id": sampling.samples(world.kb)[0].sample_id,
         "number": "1",
         "start": "0",
         "end": "40",
@@ -99,6 +108,16 @@ def paths(world: World, client: TestClient) -> Iterator[tuple[str, str, str]]:
                 yield path, f"{path.format(**values)}?{query}", document
     for page in PAGES:
         yield page.split("?")[0], page.format(**values), document
+
+
+def test_every_address_that_can_be_read_is_tried(world: World, client: TestClient) -> None:
+    routes = {
+        route.path
+        for router in (*ROUTERS, *PAGE_ROUTERS)
+        for route in router.routes
+        if isinstance(route, APIRoute) and "GET" in route.methods
+    }
+    assert routes - OPEN == {way for way, _, _ in paths(world, client)} - OPEN
 
 
 def no_leak(world: World, caller: Caller, said: Any, way: str, given: str = "") -> None:

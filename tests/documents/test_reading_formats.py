@@ -698,6 +698,18 @@ def test_text_is_nfc_and_without_unseen_characters() -> None:
     assert "invisible characters left out: 4" in document.notes
 
 
+@pytest.mark.parametrize("name", ["a.md", "a.csv", "a.html"])
+def test_a_row_of_unseen_characters_is_no_row(name: str) -> None:
+    rows = [["Item", "2019"], ["Shop", "1,200"], ["\u202e", "\u200b"], ["Flat", "1,300"]]
+    lines = {
+        "a.md": ["| " + " | ".join(row) + " |" for row in (rows[0], ["---", "---"], *rows[1:])],
+        "a.csv": [";".join(row) for row in rows],
+        "a.html": ["<table>", *("<tr><td>" + "<td>".join(row) for row in rows)],
+    }
+    document = read("\n".join(lines[name]) + "\n", name)
+    assert values(document) == [{"": "Shop", "2019": "1,200"}, {"": "Flat", "2019": "1,300"}]
+
+
 def test_the_name_decides_only_between_kinds_of_text() -> None:
     assert read("a,b\n1,2\n", "x.txt").media_type == "text/plain"
     assert read("just words\n", "x.md").media_type == "text/markdown"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +117,33 @@ def test_texts_stay_at_hand_and_their_number_is_bounded(
     agreed = IndexChecker(parts.evidence, parts.config.chunking)
     assert agreed.hold([*chunks, *chunks]) == [*chunks, *chunks]
     assert len(agreed._kept) == 1
+
+
+def test_threads_that_push_each_others_texts_out_read_them_all(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from citewell.documents import agreement
+
+    monkeypatch.setattr(agreement, "_KEPT", 1)
+    parts = kb._parts
+    snapshot = parts.index.snapshot()
+    chunks = [c for one in snapshot.documents({}) for c in snapshot.between(one.document_id, 0, 1 << 40)]
+    agreed = IndexChecker(parts.evidence, parts.config.chunking)
+    other = threading.Thread(target=agreed.hold, args=(chunks[1:],))
+
+    class Interrupted(OrderedDict[tuple[str, str], Surroundings]):
+        """Another thread reads the other document just before the first one is used."""
+
+        def move_to_end(self, key: tuple[str, str], last: bool = True) -> None:
+            if not other.ident:
+                other.start()
+                other.join(0.5)
+            super().move_to_end(key, last)
+
+    agreed.hold(chunks[:1])
+    agreed._kept = Interrupted(agreed._kept)
+    assert agreed.hold(chunks[:1]) == chunks[:1]
+    other.join()
 
 
 def test_what_stands_around_the_words_is_the_documents_when_they_are_read(kb: KnowledgeBase) -> None:

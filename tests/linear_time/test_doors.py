@@ -28,6 +28,8 @@ SIZES = {
     "cells of CSV": 4_000,
     "DOCX": 2_000,
     "XLSX": 2_000,
+    "PPTX": 4_000,
+    "a document on a page": 4_000,
 }
 """Characters of the smaller text, 20,000 unless listed: these take milliseconds per kilobyte."""
 NOTICED = 0.5  # seconds for the longer text: less goes unnoticed, and is too short to time on a busy machine

@@ -488,6 +488,19 @@ def test_a_malformed_response_is_a_usage_error_or_still_a_text(data: st.DataObje
         assert all(one.answer_end <= len(found.text) for one in found.citations)
 
 
+def nested(depth: int) -> Any:
+    inner: Any = "words"
+    for _ in range(depth):
+        inner = [inner]
+    return inner
+
+
+def test_what_is_nested_too_deeply_is_no_request() -> None:
+    for documents in (nested(2_000), "[" * 5_000 + "]" * 5_000):
+        request = sent({"messages": [{"role": "tool", "content": documents}], "documents": documents})
+        assert not request.sources or request.sources[0].text == documents
+
+
 def test_a_malformed_response_says_what_was_expected() -> None:
     broken = mangled(
         GEMINI, ("candidates", 0, "groundingMetadata", "groundingSupports", 0, "segment", "endIndex"), 900

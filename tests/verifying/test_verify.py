@@ -336,6 +336,19 @@ def test_a_line_of_another_shape_is_refused_for_what_is_wrong_with_it(line: str,
         verify_json_line(line, **MODELS)
 
 
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+def test_a_line_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(UsageError, match="not a JSON object: maximum recursion depth"):
+        verify_json_line(f'{{"answer": "x", "sources": {DEEP}}}', **MODELS)
+
+
+def test_an_object_that_is_nested_too_deeply_is_no_claims_and_never_passes() -> None:
+    for answer in (f'{{"claims": {DEEP}}}', f'{{"claims": [{{"claim": "x", "evidence": {DEEP}}}]}}'):
+        assert not check(answer).report.all_grounded
+
+
 def test_what_is_no_text_is_refused_and_not_a_crash() -> None:
     for answer, sources, question in (
         (5, ["x"], None),

@@ -141,7 +141,7 @@ def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
     match = _OBJECT.match(said)
     try:
         return msgspec.json.decode(match[1] if match else said, type=shape)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         notes.append(f"the model's reply does not have the expected form: {error}")
         return None
 

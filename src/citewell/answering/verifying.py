@@ -218,7 +218,7 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     """
     try:
         given = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"not a JSON object: {error}", hint="write one JSON object per line") from error
     if not isinstance(given, dict):
         raise UsageError("not a JSON object", hint="write one JSON object per line")

@@ -82,7 +82,7 @@ def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Vendor
 
     try:
         given = msgspec.json.decode(read_text(path))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON: {error}", hint="save the response as JSON") from error
     if not isinstance(given, dict):
         raise UsageError(f"{path} is not a JSON object", hint="save the response as the API returned it")

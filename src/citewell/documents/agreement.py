@@ -8,6 +8,7 @@ may hide a passage until the next check, but cannot put words into a document.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,10 +33,12 @@ _TOLD = 3  # documents that a finding lists
 
 
 class IndexChecker:
-    """Reads each document version from ``evidence`` once, checks its hash, and caches the most recent."""
+    """Reads each document version from ``evidence`` once, checks its hash, and caches the most recent.
+    Thread-safe."""
 
     def __init__(self, evidence: SqliteEvidence, settings: Chunking) -> None:
         self._evidence, self._settings = evidence, settings
+        self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], Surroundings] = OrderedDict()
 
     def hold(self, chunks: Iterable[Chunk], groups: Sequence[str] | None = None) -> list[Chunk]:
@@ -60,15 +63,19 @@ class IndexChecker:
 
     def _stored(self, version: str, document_id: str) -> Surroundings:
         key = (version, document_id)
-        if key not in self._kept:
-            document = self._evidence.get(version, document_id)
-            self._kept[key] = Surroundings(document, self._settings)
-        self._kept.move_to_end(key)
-        while len(self._kept) > 1 and (
-            len(self._kept) > _KEPT or sum(one.size for one in self._kept.values()) > _MOST_CHARACTERS
-        ):
-            self._kept.popitem(last=False)
-        return self._kept[key]
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        stored = Surroundings(self._evidence.get(version, document_id), self._settings)
+        with self._lock:
+            self._kept[key] = stored
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and (
+                len(self._kept) > _KEPT or sum(one.size for one in self._kept.values()) > _MOST_CHARACTERS
+            ):
+                self._kept.popitem(last=False)
+        return stored
 
 
 def differs(chunk: Chunk, text: str) -> bool:

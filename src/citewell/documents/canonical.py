@@ -123,8 +123,9 @@ class Canonical:
 
         Without a ``title``, a short line just before the table is it; units are there or in the corner.
         """
-        filled = [row for row in grid if any(row)]
-        rows = [[self._clean(cell or "") for cell in row] for row in filled]
+        cleaned = [[None if cell is None else self._clean(cell) for cell in row] for row in grid]
+        filled = [row for row in cleaned if any(row)]
+        rows = [[cell or "" for cell in row] for row in filled]
         if not rows:
             return
         count = guess_head_rows(rows) if head_rows is None else head_rows

@@ -176,7 +176,7 @@ def read_run(path: Path) -> Run:
         return msgspec.json.decode(data, type=Run)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         whole = "whole " if data.startswith(b"{\n") else ""
         raise UsageError(
             f"{path} is not a {whole}result of `citewell eval run`: {error}",

@@ -189,5 +189,5 @@ def _read(answer: str, shape: type[_Shape]) -> _Shape:
         raise ModelError("the judge did not answer with one JSON object")
     try:
         return msgspec.json.decode(match[1], type=shape)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ModelError(f"the judge's answer does not fit the rubric: {error}") from error

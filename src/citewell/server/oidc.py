@@ -143,7 +143,7 @@ class Issuer:
     def _json(self, address: str) -> dict[str, Any]:
         try:
             found = json.loads(self._fetch(address))
-        except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (OSError, ValueError, RecursionError, httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise IssuerError(
                 f"the signing keys of the token issuer could not be fetched ({error})", hint="try again soon"
             ) from error

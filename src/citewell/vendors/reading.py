@@ -72,7 +72,7 @@ def read_response(response: Row, vendor: str, request: AnswerRequest) -> VendorA
     type."""
     try:
         found = VENDORS[vendor].read(response, request)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"this response of {vendor} is malformed: {type(error).__name__}: {error}"[:300],
             hint=f"expected {VENDORS[vendor].holds}",

@@ -58,6 +58,13 @@ class AnswerRequest(Record, frozen=True, kw_only=True):
 def sent(body: Row, pattern: str = NUMBERED) -> AnswerRequest:
     """The question (the user's last words) and all sources of a request, in order. Never raises for a body
     that is not a request: it then has no sources."""
+    try:
+        return _sent(body, pattern)
+    except RecursionError:
+        return AnswerRequest(notes=("the request is nested too deeply to be read",))
+
+
+def _sent(body: Row, pattern: str) -> AnswerRequest:
     walk = _Walk()
     for key in ("system", "instructions", "systemInstruction", "system_instruction"):
         walk.content(body.get(key), "system")
@@ -98,7 +105,7 @@ def results(value: Any, kind: str, name: str = "") -> list[RequestSource]:
     if isinstance(value, str):
         try:
             inner = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             inner = None
         if isinstance(inner, dict | list):
             return results(inner, kind, name)

@@ -175,7 +175,7 @@ class Checking:
             given = msgspec.json.decode(data)
             events = given if isinstance(given, list) else []
             return given, events, self.protocol.joined(events) if events else dict(given)
-        except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError):
+        except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError, RecursionError):
             return None, [], {}
 
     async def stream(self, upstream: httpx2.Response) -> AsyncIterator[bytes]:
@@ -302,7 +302,7 @@ class Checking:
         """The answer, read with what its request says. Raises UsageError."""
         try:
             given = msgspec.json.decode(self._body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             given = None
         if isinstance(given, dict):
             self._request = sent(given, self.pattern)
@@ -368,6 +368,6 @@ def _event(raw: bytes) -> Json:
         return DONE
     try:
         found = msgspec.json.decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -102,7 +102,7 @@ def parse_structured(answer: str, known: Sequence[str] = ()) -> Structured | Non
     try:
         members = [bytes(raw).decode() for raw in msgspec.json.decode(text, type=_Object).claims]
         stated = [parse_claim(member) for member in members]
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     prose, places = "", list[_Place]()
     letters: list[tuple[int, int]] = []

@@ -189,7 +189,7 @@ def read_card(path: Path) -> Card:
         held = msgspec.json.decode(data)
         stated, inside = held["hash"], held["card"]
         card = msgspec.convert(inside, Card)
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+    except (msgspec.MsgspecError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{path} is not a calibration card: {error}", hint=again) from error
     if card.format != FORMAT:
         raise ConfigError(
