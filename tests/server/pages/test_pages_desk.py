@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -109,6 +110,10 @@ def test_while_it_works_the_page_shows_what_is_read_and_never_stands_still(
         time.sleep(1.9)
         assert browser.text("#live") != before
     assert all(" s" in one.text for one in browser.all("#live .did li"))
+    assert re.match(r"Writing from the passages \(\d passages?\)", browser.text("#live .doing"))
+    waited = float(browser.text("#live .clock").split()[0])
+    browser.driver.refresh()  # the clock goes on
+    browser.until(lambda: float(browser.text("#live .clock").split()[0]) >= waited)
     browser.wait("#answer")
     assert browser.errors() == []
 

@@ -524,6 +524,25 @@ def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: Know
     assert '<option value="ABSTAIN">Not answered</option>' in shown
     assert '<option value="relevance_gate_failed">No relevant passage was found</option>' in shown
     assert "<small>No relevant passage was found</small>" in shown
+    record = kb.audit.record(kb.ask("When did the bridge open?").request_id)
+    (claim,) = record.claims
+    unsupported = msgspec.structs.replace(claim, verdict=verdict(Status.UNSUPPORTED))
+    kb.parts.log.append(msgspec.structs.replace(record, request_id=f"req_{1:024d}", claims=(unsupported,)))
+    by_status = client.get("/audit?of=status", headers=HTML).text
+    assert "<li>No supporting passage found <strong>1</strong>" in by_status
+    by_model = client.get("/audit?of=model", headers=HTML).text  # models keep their names
+    assert "<li>fake/word-ranker <strong>3</strong>" in by_model
+    export = client.get("/v1/audit/export", params={"format": "csv"}).text
+    assert export.splitlines()[0].startswith(
+        "Record,When,Asked by,Session,Question,Decision,Confidence,Answer"
+    )
+    for words in (
+        "Verified,No supporting passage found,Contradicted,Broken citation,Unchecked",
+        ",Not answered,",
+    ):
+        assert words in export
+    for code in ("ABSTAIN", "relevance_gate_failed", "unsupported"):
+        assert code not in export
 
 
 def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: KnowledgeBase) -> None:
@@ -542,6 +561,12 @@ def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: Kn
     (claim,) = answer.claims
     computed = msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED))
     assert "#2f8f57" in msgspec.structs.replace(answer, claims=(computed,))._repr_html_()
+    in_place = '<span style="text-decoration:underline 2px #3a86c4" title="Verified verbatim">The bridge'
+    assert in_place in shown
+    (side,) = claim.citations
+    disputed = msgspec.structs.replace(answer, conflicts=(Conflict(about="<b>the year", sides=(side,)),))
+    assert "<p>Sources disagree: &lt;b&gt;the year</p><blockquote" in disputed._repr_html_()
+    assert "Sources disagree: <b>the year\n   bridge.md: “The bridge opened in 1932.”\n\n" in str(disputed)
 
 
 def test_a_notebook_shows_a_report_of_somebody_else_s_answer() -> None:

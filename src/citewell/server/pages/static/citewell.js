@@ -221,13 +221,14 @@ class Live {
     this.box = box;
     this.list = $(".claims", box);
     this.items = new Map();
-    this.began = this.stage = performance.now();
+    this.began = performance.now() - Number(box.dataset.elapsed);
+    this.stage = 0; // when the stage began, in ms from the start
     this.clock = setInterval(() => this.tick(), 250);
   }
 
   hear(kind, data) {
     if (kind === "stage") {
-      this.say(`${data.text}…`);
+      this.say(`${data.text}…`, data.elapsed_ms);
     } else if (kind === "search_results") {
       this.candidates(data.passages);
     } else if (kind === "claim") {
@@ -248,14 +249,14 @@ class Live {
   }
 
   // Completed stages stay listed, with the time they took.
-  say(text) {
-    const took = ((performance.now() - this.stage) / 1000).toFixed(1);
+  say(text, at = performance.now() - this.began) {
+    const took = (Math.max(at - this.stage, 0) / 1000).toFixed(1);
     const doing = $(".doing", this.box);
     const done = make("li", "", doing.textContent.replace("…", ""));
     done.append(" ", make("small", "", `${took} s`));
     $(".did", this.box).append(done);
     doing.textContent = text;
-    this.stage = performance.now();
+    this.stage = at;
     this.tick();
   }
 
