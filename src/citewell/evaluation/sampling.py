@@ -336,11 +336,18 @@ def _spans(kb: KnowledgeBase, claim: Claim) -> tuple[ShownSpan, ...]:
             ShownSpan(
                 document_id=citation.document_id,
                 quote=text[start:end],
-                before=text[max(0, start - AROUND) : start],
+                before=_whole_words(text, max(0, start - AROUND), start),
                 after=text[end : end + AROUND],
             )
         )
     return tuple(found)
+
+
+def _whole_words(text: str, start: int, end: int) -> str:
+    """``text[start:end]`` without the part of a word that it begins with."""
+    while 0 < start < end and not text[start - 1].isspace():
+        start += 1
+    return text[start:end]
 
 
 def _stratum(record: AuditRecord, claim: Claim) -> str:

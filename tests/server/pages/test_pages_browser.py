@@ -542,13 +542,16 @@ def test_a_phone_shows_what_matters_first(
         browser.open(answer)
         browser.find(".text .claim").click()
         browser.wait(".sources.open .over rect")
-        browser.until(lambda: inside(browser, browser.find(".over rect"), 844))
+        browser.until(lambda: inside(browser, browser.find(".over rect"), 844, width))  # noqa: B023
         source = browser.find("#claim-1 .cited a").get_attribute("href")
         browser.driver.get(source)
-        browser.until(lambda: inside(browser, browser.find(".over rect"), 844))
+        browser.until(lambda: inside(browser, browser.find(".over rect"), 844, width))  # noqa: B023
+        image = browser.find(".sheet img").rect["width"]
+        assert image / 612 * 12 > 12  # letters of 12 points are large enough to read
     browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def inside(browser: Any, node: Any, height: int) -> bool:
-    box = browser.run("const b = arguments[0].getBoundingClientRect(); return [b.top, b.bottom]", node)
-    return bool(0 <= box[0] < box[1] <= height)
+def inside(browser: Any, node: Any, height: int, width: int) -> bool:
+    script = "const b = arguments[0].getBoundingClientRect(); return [b.top, b.bottom, b.left, b.right]"
+    top, bottom, left, right = browser.run(script, node)
+    return bool(0 <= top < bottom <= height and 0 <= left < right <= width)

@@ -193,6 +193,22 @@ def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase
     browser.until(lambda: browser.path.endswith("#written"))
 
 
+def test_a_revision_in_the_list_of_documents_replaces_its_namesake(
+    browser: Any, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    revision = tmp_path / "bridge.md"
+    revision.write_text("# The bridge\n\nThe bridge opened in 1933.\n")
+    browser.open("/documents")
+    browser.find('#upload input[type="file"]').send_keys(str(revision))
+    browser.find('#upload input[name="replace"]').click()
+    browser.find("#upload button").click()
+    browser.until(lambda: "bridge.md: updated" in browser.text("main"))
+    answer = browser.ask(QUESTION).text
+    assert "1933" in answer
+    assert "1932" not in answer
+    assert "Sources disagree" not in answer
+
+
 def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
     browser: Any, kb: KnowledgeBase, tmp_path: Path
 ) -> None:
@@ -220,6 +236,32 @@ def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
     assert QUESTION in browser.text("main .notice")
     assert "does not hold" in browser.text("main .notice")
     assert browser.errors() == []
+
+
+def test_the_signals_of_a_reader_stay_and_are_on_the_record(browser: Any, kb: KnowledgeBase) -> None:
+    browser.ask(QUESTION)
+    place = browser.path
+    browser.find('.whole button[value="thumbs_down"]').click()
+    browser.until(lambda: "Thank you" in browser.text("#told"))
+    browser.find(".whole summary").click()
+    browser.find(".whole textarea").send_keys("it was 1931")
+    browser.find(".whole details button").click()
+    browser.until(lambda: browser.all(".whole .said-by"))
+    browser.open(place)  # again
+    assert browser.find('.whole button[value="thumbs_down"]').get_attribute("aria-pressed") == "true"
+    assert browser.text(".whole .said-by") == "it was 1931"
+    browser.open(f"/audit/records/{place.rpartition('/')[2]}")
+    browser.find("#retrieved summary").click()
+    assert SENTENCES[0] in browser.text("#retrieved .excerpt")
+    assert SENTENCES[0] in browser.text("#claims q")
+    assert "it was 1931" in browser.text("#after")
+    asked_again = kb.ask(QUESTION).request_id
+    kb.feedback(asked_again, "rephrased_query")
+    browser.open("/review")  # where a weak signal alone does not wait
+    assert len(browser.all(".flagged")) == 1
+    browser.find('.groups a[href*="rephrased_query"]').click()
+    browser.until(lambda: "cause=rephrased_query" in browser.path)
+    assert browser.find(".flagged a").get_attribute("href").endswith(asked_again)
 
 
 def test_many_are_dismissed_together_and_taken_back(browser: Any, kb: KnowledgeBase) -> None:
@@ -252,6 +294,16 @@ def test_a_thousand_documents_are_listed_sorted_and_found(
     browser.until(lambda: browser.find("thead [aria-sort]").get_attribute("aria-sort") == "ascending")
     browser.find('.steps a[rel="next"]').click()
     browser.until(lambda: "start=50" in browser.path)
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.open("/documents?sort=-name")  # a phone has no column heads to sort by
+    assert browser.all(".list tbody tr")[3].rect["y"] < 844
+    browser.find('select[name="sort"] option[value="-added"]').click()
+    browser.find('form[role="search"] button').click()
+    browser.until(lambda: "sort=-added" in browser.path)
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.find('input[name="q"]').send_keys("report-0999", Keys.ENTER)
     browser.until(lambda: "1 shown" in browser.text(".heading"))
     assert "report-0999" in browser.text(".list tbody")

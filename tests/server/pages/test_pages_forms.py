@@ -21,8 +21,8 @@ from citewell.core.config import Writer
 from citewell.core.errors import LogError
 from citewell.core.ports import Form
 from citewell.core.prompts.loading import hash_prompts
-from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
-from citewell.core.vocabulary import STATES, display_state
+from citewell.core.records import Claim, Conflict, Decision, Kind, Maker, Proof, Status, Verdict
+from citewell.core.vocabulary import DECISIONS, STATES, display_state
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
@@ -334,6 +334,8 @@ def test_the_documentation_names_each_state_as_the_pages_do() -> None:
     page = (Path(__file__).parents[3] / "docs" / "pages.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| ([^|]+) \|", page.partition("## Claim states")[2].partition("## Ask")[0], re.M)
     assert sorted(named[1:]) == sorted(state.words for state in STATES.values())
+    glossary = (Path(__file__).parents[3] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert [name for name in Decision if f"*{DECISIONS[name.value][0]}*" not in glossary] == []
 
 
 def test_the_pages_are_in_the_folder_that_the_wheel_takes() -> None:
@@ -461,6 +463,19 @@ def test_an_upload_of_a_known_name_asks_whether_it_is_a_new_version(client: Test
     ).text
     assert "both are searched now" in said
     assert "/documents/about?id=bridge.md#version" in said
+
+
+def test_files_of_known_names_become_new_versions_if_asked_to(client: TestClient, kb: KnowledgeBase) -> None:
+    before = {one.document_id for one in kb.documents()}
+    revised = ("lamp.md", b"# Lamps\n\nThey burn gas.\n", "text/markdown")
+    new = ("new.md", b"# New\n\nIt is new.\n", "text/markdown")
+    fields = {"replace": "yes", "tag": "fresh"}
+    said = form(client, "/documents", fields, files=[("files", revised), ("files", new)]).text
+    assert "<strong>lamp.md</strong>: updated" in said
+    assert "both are searched now" not in said
+    assert {one.document_id for one in kb.documents()} == {*before, "uploads/new.md"}
+    assert "gas" in kb.document("lamp.md").text
+    assert [one.tags for one in kb.documents() if one.document_id == "lamp.md"] == [()]
 
 
 def test_documents_are_sorted_by_any_column(client: TestClient) -> None:

@@ -65,13 +65,20 @@ function centre(node, panel) {
   if (sheet) sheet.scrollLeft += where.left + where.width / 2 - sheet.getBoundingClientRect().left - sheet.clientWidth / 2;
 }
 
+// Of a cited row, the value and not the label.
+function focal(marks) {
+  const seen = marks.filter((one) => one.getClientRects().length);
+  const top = (one) => one.getBoundingClientRect().top;
+  return seen.findLast((one) => Math.abs(top(one) - top(seen[0])) < 8);
+}
+
 function light(number) {
   for (const node of all(".lit")) node.classList.remove("lit");
   if (!number) return;
   for (const node of all(`[data-claim="${number}"]`)) node.classList.add("lit");
   const spans = all("[data-claims]").filter((one) => one.dataset.claims.split(" ").includes(number));
   for (const span of spans) span.classList.add("lit");
-  centre(spans.find((one) => one.getClientRects().length), $(".sources"));
+  centre(focal(spans), $(".sources"));
 }
 
 function lighting(within) {
@@ -439,6 +446,8 @@ function uploads() {
   });
 }
 
+// A printed page is too small to read at the width of a phone.
+if (narrow.matches) for (const one of all('[name="zoom"][value="3"]')) one.checked = true;
 if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
 localTimes();
 steps();
@@ -470,7 +479,9 @@ const paper = $(".paper");
 if (paper) {
   const mark = $("mark.span");
   if (mark && !narrow.matches) mark.scrollIntoView({ block: "center" });
-  centre($(".over rect", paper), paper);
+  const show = () => centre(focal(all(".over rect", paper)), paper);
+  paper.addEventListener("change", show);
+  show();
 }
 uploads();
 stages();
