@@ -177,10 +177,14 @@ def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase
     assert press(browser, "j") == newest
     assert press(browser, "j") == oldest
     assert press(browser, "k") == newest
+    assert [one.is_displayed() for one in browser.all(".peek p")] == [False, False]
     browser.all(".peek summary")[1].click()
     assert SENTENCES[0] in browser.all(".peek")[1].text
     assert "bridge.md" in browser.all(".peek")[1].text
-    browser.driver.get(oldest.get_attribute("href"))
+    address = oldest.get_attribute("href")
+    browser.open("/audit?status=any-verified&document=bridge.md")  # asked by claims, rows show their claims
+    assert SENTENCES[0] in browser.find(".peek").text
+    browser.driver.get(address)
     assert len([one for one in browser.all(".chain > li") if one.is_displayed()]) == 9
     for stage in ("all", "asked", "retrieved", "gate", "written", "claims"):
         press(browser, "j")

@@ -482,6 +482,11 @@ if (paper) {
   const show = () => centre(focal(all(".over rect", paper)), paper);
   paper.addEventListener("change", show);
   show();
+  // The address names the cited place, to which the browser scrolls the page while it loads.
+  addEventListener("load", () => requestAnimationFrame(() => {
+    if (narrow.matches) scrollTo(0, 0);
+    show();
+  }));
 }
 uploads();
 stages();
