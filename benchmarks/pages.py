@@ -51,7 +51,12 @@ QUESTIONS = (
 )
 WRONG = {2: "It leaves out the part-time employees.", 3: "docs/architecture.md says it: there is no answer."}
 LOADS = 5
-WIDTHS = {1280: "", 390: "-390"}
+PICTURES = (
+    *("ask", "answer", "source", "partial", "abstained", "view", "history", "documents", "about", "audit"),
+    *("record", "integrity", "review", "case", "spot-check", "health", "login", "error"),
+)
+"""Every page, and an answer with a claim's source opened."""
+WIDTHS = {1280: ".png", 390: "-390.png"}
 """Window width in pixels -> what the names of its pictures end with."""
 TIMES = """
 const page = performance.getEntriesByType("navigation")[0];
@@ -93,7 +98,7 @@ def made(home: Path) -> dict[str, str]:
             requests = []
             for place, question in enumerate(QUESTIONS):
                 clock.weeks_ago = len(QUESTIONS) - 1 - place
-                requests.append(kb.ask(question, user="ann" if place % 2 else "ben").request_id)
+                requests.append(kb.ask(question, user="ann" if place % 2 else "owner").request_id)
                 if place in WRONG:
                     kb.feedback(requests[-1], "thumbs_down", user="ann", meta={"reason": WRONG[place]})
             known.write_text(json.dumps(addresses(kb, requests), indent=1))
@@ -123,6 +128,7 @@ def addresses(kb: KnowledgeBase, requests: list[str]) -> dict[str, str]:
         "spot-check": f"/spot-check/{sampling.draw(kb, since='90d', n=20).sample_id}",
         "health": "/health",
         "login": "/login",
+        "error": "/nowhere",
     }
 
 
@@ -199,34 +205,34 @@ average of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.
     write("pages", title, body, {"loads": LOADS, "pages": found})
 
 
-def photograph(base: str, places: dict[str, str], width: int) -> None:
-    IMAGES.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def looking(width: int, theme: str) -> Iterator[webdriver.Chrome]:
     phone = width < 600
+    features = [
+        {"name": "prefers-color-scheme", "value": theme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    size = {"width": width, "height": 844 if phone else 900, "deviceScaleFactor": 1, "mobile": phone}
     with browser() as driver:
-        driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 844 if phone else 900, "deviceScaleFactor": 1, "mobile": phone},
-        )
-        for theme in ("light", "dark"):
-            features = [
-                {"name": "prefers-color-scheme", "value": theme},
-                {"name": "prefers-reduced-motion", "value": "reduce"},
-            ]
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-            ending = f"{theme}{WIDTHS[width]}.png"
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        yield driver
+
+
+def photograph(base: str, places: dict[str, str]) -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for width, theme in [(width, theme) for width in WIDTHS for theme in ("light", "dark")]:
+        with looking(width, theme) as driver:
             for name, path in places.items():
                 driver.get(base + path)
                 time.sleep(1)
                 if name == "answer":
                     driver.execute_script("document.querySelector('.text .claim').focus()")  # type: ignore[no-untyped-call]
-                if name == "view":
-                    driver.execute_script("scrollTo(0, 0)")  # type: ignore[no-untyped-call]
-                    time.sleep(1)
-                picture(driver, f"{name}-{ending}")
+                picture(driver, f"{name}-{theme}{WIDTHS[width]}")
             driver.get(base + places["answer"])
             driver.find_element(By.CSS_SELECTOR, ".text .claim").click()
             time.sleep(1)
-            picture(driver, f"source-{ending}")
+            picture(driver, f"source-{theme}{WIDTHS[width]}")
 
 
 def picture(driver: webdriver.Chrome, name: str) -> None:
@@ -245,8 +251,8 @@ def main() -> None:
     with serving(options.home) as base:
         if not options.shots:
             weigh(base, places)
-        for width in WIDTHS if options.shots else ():
-            photograph(base, places, width)
+        else:
+            photograph(base, places)
 
 
 if __name__ == "__main__":

@@ -111,6 +111,19 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     assert not missing
 
 
+def test_every_page_has_small_pictures_in_both_themes_and_widths() -> None:
+    from benchmarks.pages import PICTURES, WIDTHS
+
+    images = ROOT / "docs" / "images"
+    taken = {
+        f"{name}-{theme}{end}" for name in PICTURES for theme in ("light", "dark") for end in WIDTHS.values()
+    }
+    assert {path.name for path in images.glob("*.png")} == taken
+    assert sum(path.stat().st_size for path in images.glob("*.png")) < 3_000_000
+    gallery = (ROOT / "docs" / "pictures.md").read_text()
+    assert [name for name in taken if f"(images/{name})" not in gallery] == []
+
+
 def test_every_decision_and_measurement_is_listed() -> None:
     notes = {note: note.read_text().splitlines()[0] for note in (ROOT / "docs/decisions").glob("[0-9]*.md")}
     index = (ROOT / "docs/decisions/README.md").read_text()

@@ -169,8 +169,9 @@ def test_exports_hold_every_record(queries: Queries, tmp_path: Path) -> None:
         assert write(queries.every(AuditQuery(limit=1)), tmp_path / f"out{suffix}") == 6
     with (tmp_path / "out.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["decision"] for row in rows] == ["ERROR", "ANSWER", "ABSTAIN", "ANSWER", "PARTIAL", "ANSWER"]
-    assert rows[4]["unsupported"] == "1"
+    words = ["Failed", "Answered", "Not answered", "Answered", "Answered in part", "Answered"]
+    assert [row["Decision"] for row in rows] == words
+    assert rows[4]["No supporting passage found"] == "1"
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert json.loads(lines[1])["user_query"] == "question 5?"
 

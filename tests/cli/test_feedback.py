@@ -46,6 +46,10 @@ def test_from_a_thumb_to_a_case_file(run, home, asked, tmp_path) -> None:  # typ
     assert asked in go("audit", "query", "--flag", "thumbs_down")
     assert asked in go("review")
     assert "verification 1" in go("review", "groups")
+    assert "thumbs_down  Marked as wrong" in go("review", "groups")
+    for shown in (go("review", "list"), go("review", "show", asked)):
+        assert "Marked as wrong" in shown
+        assert "thumbs_down" not in shown
     assert "nike.md" in go("review", "groups", "--by", "document")
     assert "because=one is missing" in go("review", "show", asked)
     file = tmp_path / "cases.jsonl"

@@ -284,5 +284,10 @@ def test_the_command_prints_and_ends_with_five_when_an_alert_fires(home: Path) -
     (home / "citewell.toml").write_text('[alerts]\nrules = ["abstention > 0.3 @ 52w"]\n')
     result = CliRunner().invoke(app, ["--home", str(home), "eval", "drift", "--since", "2026-01-01"])
     assert result.exit_code == 5, result.output
-    assert "alert firing: abstention > 0.3 @ 52w: 0.383 over 60 records" in result.output
-    assert "entailment_failures" in result.output
+    told = "abstention > 0.3 @ 52w  firing  abstention > 0.3 @ 52w: 0.383 over 60 records"
+    assert told in result.output
+    assert "No supporting passage found" in result.output
+    with opened(home, rules=("abstention > 0.3 @ 52w",)) as kb:
+        shown = drift(kb, since="2026-01-01")._repr_html_()
+    assert '<b style="color:#d2495a">firing</b>' in shown
+    assert "entailment_failures" not in shown

@@ -94,6 +94,15 @@ def query():  # type: ignore[no-untyped-def]
     return AuditQuery()
 
 
+@pytest.mark.parametrize(("around", "words"), [(5, []), (30, ["Harbour"])])
+def test_the_words_before_a_quote_are_whole(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, around: int, words: list[str]
+) -> None:
+    monkeypatch.setattr("citewell.evaluation.sampling.AROUND", around)
+    first = next(item for item in draw(kb, n=10).items if "1856" in item.text)
+    assert first.spans[0].before.split() == words
+
+
 def test_a_sample_shows_claim_and_source_and_never_the_verdict(kb: KnowledgeBase) -> None:
     found = draw(kb, n=10)
     assert {item.question for item in found.items} == set(QUESTIONS)

@@ -64,6 +64,13 @@ def test_what_was_not_measured_is_a_gap_and_a_word_never_zero() -> None:
     assert "not measured" in charts.shares("t", ["a"], [ChartShare("none", (0,))])
 
 
+def test_the_intervals_of_many_series_do_not_hide_their_lines() -> None:
+    points = [ChartPoint(label, 0.5, 0.0, 1.0, 1) for label in "12"]
+    drawn = {names: charts.line("t", dict.fromkeys(names, points)) for names in ("a", "ab")}
+    assert [drawn["a"].count("<polygon"), drawn["ab"].count("<polygon")] == [1, 0]
+    assert "0.00 to 1.00" in drawn["ab"]  # with the numbers
+
+
 def test_a_value_stands_at_its_place() -> None:
     plot = charts.line("t", {"a": [ChartPoint("1", 0.0), ChartPoint("2", 1.0)]})
     # The plot frame: x from 46 to 428, y from 210 (nothing) up to 10 (all).

@@ -12,10 +12,21 @@ import msgspec
 import pytest
 from lxml import html
 
+from citewell.core.display import InTables
 from citewell.core.errors import UsageError
+from citewell.core.records import Maker
 from citewell.evaluation.comparing import Difference, compare
+from citewell.evaluation.gating import Check, GateReport
+from citewell.evaluation.probes.detectors import DetectorReport, DetectorResult
+from citewell.evaluation.probes.faithfulness import FaithfulnessFinding, FaithfulnessReport, ProbedCitation
+from citewell.evaluation.probes.poison import Poison
+from citewell.evaluation.probes.poisoning import PoisoningReport, PoisoningRow
 from citewell.evaluation.report import report, write_page
 from citewell.evaluation.results import MeasureResult, Run, RunKey
+from citewell.evaluation.sampling import HumanAgreement
+from citewell.verification.confidence.cards import Card, Promise, PromiseOutcome
+
+UNSTABLE = FaithfulnessFinding.UNSTABLE
 
 Make = Callable[[str], Run]
 ATTACK = "</style></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}"
@@ -89,6 +100,66 @@ def test_a_notebook_shows_a_run_and_a_comparison(run_with: Make) -> None:
             "Answered, wrong",
         ):
             assert said in shown, said
+
+
+def test_a_notebook_shows_every_result_of_an_evaluation() -> None:
+    share = MeasureResult(name="caught", value=0.5, n=8, low=0.2, high=0.8)
+    detector = DetectorResult(detector="verifier", border=0.5, caught=share, alarms=share)
+    cell = PoisoningRow(
+        poison=Poison.FLOOD,
+        count=3,
+        defences="all",
+        set_aside=1,
+        **dict.fromkeys(("accuracy", "misled", "silently", "abstained"), share),
+        **dict.fromkeys(("citation_precision", "clean_citations"), share),
+    )
+    probed = ProbedCitation(
+        sample="1", claim="It opened.", source="a.md", sentence="", reason="gone", finding=UNSTABLE
+    )
+    table = {"VERIFIED/verbatim/high": {"supported": 7, "partly": 1}}
+    labels = {"kappa": 0.7, "low": 0.5, "high": 0.9, "raw": 0.9, "n": 8, "unscored": 0, "people": 1}
+    checks = (
+        Check(measure="hallucination_gap", holds=False, reason="0.5"),
+        Check(measure="f1", holds=True, reason="0.9"),
+    )
+    promise = Promise(
+        **dict.fromkeys(("name", "says", "unit"), "support"),
+        **dict.fromkeys(("threshold", "alpha", "rate", "coverage"), 0.1),
+        **dict.fromkeys(("n", "shown", "errors"), 40),
+        bound=0.2,
+        outcome=PromiseOutcome.HOLDS,
+    )
+    card = Card(
+        **dict.fromkeys(("format", "made_at", "citewell", "config_hash"), ""),
+        **{name: {} for name in ("makers", "prompts", "config", "settings")},
+        alpha=0.1,
+        confidence=0.95,
+        corpus=None,
+        labelled=(),
+        promises=(promise,),
+        weighing=None,
+    )
+    shown: list[tuple[InTables, tuple[str, ...]]] = [
+        (GateReport(ok=False, checks=checks), ("1 of 2 thresholds met", "Unsupported share", "not met")),
+        (HumanAgreement(table=table, **labels), ("kappa 0.70 (0.50 to 0.90), n = 8", "partly")),
+        (DetectorReport(data="d", n=9, supported=4, detectors=(detector,)), ("9 claims", "verifier")),
+        (
+            PoisoningReport(cells=(cell,), cases=2, left_out=(), makers=()),
+            ("2 cases probed", "flood", "0.50 0.20 to 0.80", "Clean citations"),
+        ),
+        (
+            FaithfulnessReport(
+                subject=Maker(name="w"), measures=(share,), citations=(probed,), samples=1, calls=3
+            ),
+            ("Faithfulness of w", "caught", "unstable", "It opened."),
+        ),
+        (card, ("Calibration card sha256:", "10.0%, at most 20.0%", "holds")),
+    ]
+    for one, words_of in shown:
+        for form in (one._repr_html_(), str(one)):
+            for said in words_of:
+                assert said in form, said
+    assert '<b style="color:#d2495a">not met</b>' in shown[0][0]._repr_html_()
 
 
 def test_how_many_cases_a_person_has_reviewed_stands_with_what_the_figures_hold_for(run_with: Make) -> None:

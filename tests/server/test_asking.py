@@ -60,6 +60,13 @@ def test_a_stream_confirms_each_claim_before_it_ends(client: TestClient, wanted:
     events = told(response)
     kinds = [kind for kind, _, _ in events]
     assert kinds[0] == "stage"
+    stages = [data for kind, _, data in events if kind == "stage"]
+    times = [stage["elapsed_ms"] for stage in stages]
+    assert 0 < times[0] < times[-1]
+    assert times == sorted(times)
+    counts = {stage["text"]: stage["count"] for stage in stages if stage["count"]}
+    assert counts["Checking each claim against its source (1 claim)"] == 1
+    assert any(text.startswith("Writing from the passages (") for text in counts)
     assert next(kind for kind in kinds if kind != "stage") == "search_results"
     assert kinds[-2:] == ["decision", "done"]
     assert kinds.index("claim") < kinds.index("verdict") < kinds.index("decision")

@@ -28,5 +28,5 @@ def test_every_curl_of_the_page_works(address: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     for kind in ("search_results", "claim", "verdict", "decision", "done"):
         assert f"event: {kind}" in done.stdout
-    assert (tmp_path / "audit.csv").read_text().startswith("request_id,")
+    assert (tmp_path / "audit.csv").read_text().startswith("Record,")
     assert '"annotations"' in done.stdout

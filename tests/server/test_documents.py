@@ -219,7 +219,7 @@ def test_a_query_that_makes_no_sense_is_told_so(client: TestClient, wrong: str) 
     assert client.get(f"/v1/audit?{wrong}").status_code in {400, 422}
 
 
-@pytest.mark.parametrize(("form", "begins"), [("csv", b"request_id,"), ("jsonl", b"{")])
+@pytest.mark.parametrize(("form", "begins"), [("csv", b"Record,When,Asked by,"), ("jsonl", b"{")])
 def test_an_export_holds_all_that_fits(client: TestClient, form: str, begins: bytes) -> None:
     client.post("/v1/ask", json={"question": "When did the bridge open?"})
     export = client.get("/v1/audit/export", params={"format": form})

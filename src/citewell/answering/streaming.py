@@ -1,6 +1,6 @@
 """The events that a listener receives while an answer is made, including withdrawals.
 
-    stage            what the pass is starting to do, in words
+    stage            what the pass is starting to do, in words, on how much of what, and when
     search_results   the passages found so far, before they are read; the next such event replaces them
     claim            a complete claim, provisional; never a half-written marker
     verdict          on a claim: first provisional, checked alone, then (``final``) with the whole
@@ -50,6 +50,12 @@ DOING = {
     "consistency": "Comparing with other tries",
 }
 """The stages that may keep an asker waiting."""
+WORKS_ON: Mapping[str, tuple[str, Callable[[Journal], int]]] = {
+    "reading": ("passage", lambda journal: len(journal.passages)),
+    "generation": ("passage", lambda journal: sum(bool(one.relevant) for one in journal.passages)),
+    "verification": ("claim", lambda journal: len(journal.draft.claims) if journal.draft else 0),
+}
+"""Stage -> what it works on, and how many of these there are."""
 
 
 class EventKind(StrEnum):
@@ -63,11 +69,14 @@ class EventKind(StrEnum):
 
 
 class Event(Record, frozen=True, kw_only=True):
-    """``number`` counts the claims of a stream from 1 and identifies a claim in all its events."""
+    """``number`` counts the claims of a stream from 1 and identifies a claim in all its events. ``count`` is
+    of what a stage works on (0: unknown), ``elapsed_ms`` the time from the start of the request to it."""
 
     kind: EventKind
     number: int = 0
     text: str = ""
+    count: int = 0
+    elapsed_ms: float = 0.0
     claim: Claim | None = None
     final: bool = False
     reason: str = ""
@@ -91,8 +100,13 @@ class Streaming:
         self._lock = threading.RLock()
 
     def begins(self, stage: str) -> None:
-        if stage in DOING:
-            self._tell(Event(kind=EventKind.STAGE, text=DOING[stage]))
+        if stage not in DOING:
+            return
+        what, of = WORKS_ON.get(stage, ("", lambda _: 0))
+        count = of(self._journal)
+        text = f"{DOING[stage]} ({count} {what}{'s' if count > 1 else ''})" if count else DOING[stage]
+        elapsed_ms = self._journal.total_ms
+        self._tell(Event(kind=EventKind.STAGE, text=text, count=count, elapsed_ms=elapsed_ms))
 
     def found(self, passages: tuple[Passage, ...]) -> None:
         self._tell(Event(kind=EventKind.SEARCH_RESULTS, passages=passages))

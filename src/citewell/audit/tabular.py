@@ -1,4 +1,5 @@
-"""Exports records for other programs: CSV with one row per record, JSON lines with full records.
+"""Exports records: CSV for people, with one row per record in the words of the pages, and JSON lines for
+programs, with full records.
 
 In: a stream of records. Out: a file. To keep spreadsheets from running what a person wrote, a CSV cell that
 looks like a formula is prefixed with an apostrophe. Independent of queries.
@@ -14,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from citewell.core.records import AuditRecord, Status
+from citewell.core.vocabulary import readable_name
 
 COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "request_id": lambda r: r.request_id,
@@ -21,12 +23,12 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "user": lambda r: r.user,
     "session_id": lambda r: r.session_id,
     "question": lambda r: r.user_query,
-    "decision": lambda r: r.response_decision or "ERROR",
+    "decision": lambda r: readable_name(r.response_decision or "ERROR"),
     "confidence": lambda r: r.confidence_report.overall if r.confidence_report else None,
     "shown": lambda r: r.shown_response,
     "claims": lambda r: len(r.claims),
     **{
-        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # binds early
+        status.value: lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]  # binds early
         for status in Status
     },
     "documents": lambda r: "; ".join(sorted({c.document_id for claim in r.claims for c in claim.citations})),
@@ -34,20 +36,20 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "prompt_hash": lambda r: r.generation_prompt_hash,
     "index_version": lambda r: r.index_version,
     "config_hash": lambda r: r.config_hash,
-    "failure": lambda r: r.failure_reason,
+    "failure": lambda r: readable_name(r.failure_reason),
     "error": lambda r: r.error,
     "total_ms": lambda r: r.latency_ms.get("total"),
 }
-"""One row per record; columns such as ``verified`` count claims."""
+"""Column name -> cell; columns named after a status count claims."""
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 
 
 def write_csv(records: Iterable[AuditRecord], path: Path) -> int:
-    """UTF-8 with a header, RFC 4180. Returns the number of records."""
+    """UTF-8 with the columns' words as header, RFC 4180. Returns the number of records."""
     count = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
+        writer.writerow(map(readable_name, COLUMNS))
         for record in records:
             writer.writerow([_tame(make(record)) for make in COLUMNS.values()])
             count += 1

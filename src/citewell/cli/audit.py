@@ -17,7 +17,7 @@ from citewell.cli.printing import ERROR, FAILED, OK, aside, counted, facts, form
 from citewell.core.errors import UsageError
 from citewell.core.files import make_file
 from citewell.core.records import AuditRecord, Trace
-from citewell.core.vocabulary import readable_name
+from citewell.core.vocabulary import counted_name, readable_name
 from citewell.knowledge.home import KnowledgeBase
 
 Backup = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
@@ -234,8 +234,8 @@ def query(
     def tell() -> None:
         if not page.records:
             return say("No records found.")
-        head = ("id", "time", "user", "decision", "confidence", "claims", "question")
-        format_columns([head, *map(_row, page.records)])
+        head = ("request_id", "timestamp", "user", "decision", "confidence", "claims", "question")
+        format_columns([tuple(map(readable_name, head)), *map(_row, page.records)])
         if page.next:
             say(f"More with --cursor {page.next}")
         return None
@@ -258,7 +258,7 @@ def counts(
     """
     found = kb.audit.counts(dated_query(filters, kb.now()), by=by, of=of, reader=reader)
     values = [share.value for share in found.shares]
-    rows = [(by, "records", "of all", *values)]
+    rows = [(by, "records", "of all", *(counted_name(of, value) for value in values))]
     stretches = [(one.since[:13], one.records, one.of_all, one.shares) for one in found.stretches]
     for since, records, of_all, shares in (*stretches, ("all", found.total, found.of_all, found.shares)):
         cells = {share.value: f"{share.n} ({share.rate:.1%})" for share in shares}

@@ -23,7 +23,6 @@ from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.comparing import Comparison, Difference
-    from citewell.evaluation.drift import Drift, DriftPoint
     from citewell.evaluation.results import MeasureResult, Run
     from citewell.evaluation.running import Progress
 
@@ -157,31 +156,8 @@ def drift(
             aside(f"note: {note}")
     moved = drifting.drift(kb, since=since, by=by)
     firing = any(one.state == "firing" for one in moved.alerts)
-    return CommandResult(moved, lambda: _tell_drift(moved), FAILED if firing else OK)
-
-
-def _tell_drift(moved: Drift) -> None:
-    if not moved.points:
-        say("No records found.")
-    else:
-        periods = sorted({point.period for point in moved.points})
-        cells = {(point.measure, point.period): point for point in moved.points}
-        rows = [
-            (measure, *(_cell(cells.get((measure, period))) for period in periods))
-            for measure in sorted({point.measure for point in moved.points})
-        ]
-        format_columns([("measure", *periods), *rows])
-    for change in moved.changes:
-        say(
-            f"changed: {change.measure} from {change.before:.3g} to {change.after:.3g}"
-            f" as of {change.period} (p {change.p:.2g})"
-        )
-    for one in moved.alerts:
-        say(f"alert {one.state}: {one.text}")
-
-
-def _cell(point: DriftPoint | None) -> str:
-    return "" if point is None else f"{point.value:.3g} ({point.n})"
+    shown = str(moved) if moved.points else "No records found."
+    return CommandResult(moved, lambda: say(shown), FAILED if firing else OK)
 
 
 @contextmanager

@@ -87,18 +87,10 @@ def poisoning(
     targets, left_out = targets_of(load_cases(cases), lambda name: kb.document(name).text)
     report = probe_poisoning(kb.parts, targets, left_out, kinds=kinds, counts=count or RATES, told=aside)
     _write(report, out)
-    shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
-    rows = [("poison", "count", "defences", *(name.replace("_", " ") for name in shares))]
-    for cell in report.cells:
-        told = (cell.poison.value if cell.poison else "-", str(cell.count), cell.defences)
-        rows.append((*told, *(_share(getattr(cell, name)) for name in shares)))
 
     def tell() -> None:
-        format_columns(rows)
-        say(
-            f"{report.cases} cases probed; {len(left_out)} left out because they have"
-            " nothing to replace or their document is missing"
-        )
+        say(str(report))
+        say(f"\n{len(left_out)} left out because they have nothing to replace or their document is missing")
 
     return CommandResult(report, tell)
 
@@ -127,16 +119,7 @@ def detectors(
     report = known.measure(rows, chosen, data=str(file))
     _write(report, out)
 
-    def tell() -> None:
-        say(f"{report.n} claims, {report.supported} supported")
-        table = [("detector", "caught", "false alarms", "unscored")]
-        for one in report.detectors:
-            unscored = one.caught.unscored + one.alarms.unscored
-            shares = (_share(one.caught), _share(one.alarms))
-            table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
-        format_columns(table)
-
-    return CommandResult(report, tell)
+    return CommandResult(report, lambda: say(str(report)))
 
 
 def _subject(parts: Assembly, writer: str) -> Subject:

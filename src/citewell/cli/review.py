@@ -140,8 +140,9 @@ def groups(
     --by: cause or document.
     """
     found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
-    rows = [(str(g.n), g.name, _counts(g.stages), g.newest) for g in found]
-    head = ("n", by, "stages", "newest")
+    words = (readable_name,) if by == "cause" else ()  # a document has only its id
+    rows = [(str(g.n), g.name, *(f(g.name) for f in words), _counts(g.stages), g.newest) for g in found]
+    head = ("n", by, *("in words" for _ in words), "stages", "newest")
     return CommandResult(
         {"groups": found}, lambda: format_columns([head, *rows]) if rows else say("Nothing to review.")
     )
@@ -158,7 +159,7 @@ def show(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
             {
                 "record": item.request_id,
                 "state": item.state,
-                "causes": ", ".join(item.causes),
+                "causes": ", ".join(map(readable_name, item.causes)),
                 "stage": item.stage,
                 "question": item.question,
                 "decision": readable_name(item.decision or "ERROR"),
@@ -171,7 +172,8 @@ def show(kb: KnowledgeBase, id: Id, reader: str = "") -> CommandResult:
         for one in item.signals:
             about = f" on claim {one.claim}" if one.claim else ""
             meta = "".join(f" {name}={value}" for name, value in one.meta.items())
-            say(f"    {one.timestamp[:19]} {one.signal.value}{about} (by {one.user or one.found_by}){meta}")
+            who = one.user or one.found_by
+            say(f"    {one.timestamp[:19]} {readable_name(one.signal.value)}{about} (by {who}){meta}")
         say(f"\nshown:\n{record.shown_response}\n")
         print_claims(record.claims)
         if shown.case is not None:
@@ -237,7 +239,7 @@ def _moment(knowledge_base: KnowledgeBase, since: str) -> str:
 
 
 def _line(item: QueueItem) -> tuple[str, ...]:
-    causes = ", ".join(item.causes)
+    causes = ", ".join(map(readable_name, item.causes))
     return (item.request_id, item.timestamp[:19], item.state, item.stage or "?", causes, item.question[:60])
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from citewell.core.records import Answer, Citation, Claim, Proof
+from citewell.core.records import Answer, Citation, Claim, Conflict, Proof
 from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, display_state
 
 # Mid tones, legible on white and on black.
@@ -32,10 +32,35 @@ COLOURS = {
     "better": "#2f8f57",
     "wrong": "#d2495a",
     "worse": "#d2495a",
+    "met": "#2f8f57",
+    "not met": "#d2495a",
+    "holds": "#2f8f57",
+    "firing": "#d2495a",
 }
 """By state, decision or outcome; the others are grey."""
+GREY = "#808080"
 
 Row = Sequence[str]
+
+
+class InTables:
+    """Mixed into a record that displays itself as tables."""
+
+    __slots__ = ()
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        """A title and tables; the first row of each is its head, and one without other rows is left out."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        title, tables = self._tables()
+        return f"<div><p><b>{escape(title)}</b></p>{''.join(_table(one) for one in tables if one[1:])}</div>"
+
+    def __str__(self) -> str:
+        title, tables = self._tables()
+        return visible("\n\n".join([title, *(_aligned(one) for one in tables if one[1:])]))
+
 
 # C0 except newline and tab, DEL and C1; lone surrogates; bidirectional controls.
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -57,16 +82,44 @@ def answer_html(answer: Answer) -> str:
     decided = _state(decision if green or decision != "ANSWER" else "", DECISIONS[decision][0])
     head = f"<p><b>{escape(answer.question)}</b><br>{decided} {_measured(answer)}</p>"
     seal = f"<p><small>{answer.request_id}</small></p>"
-    text = escape(answer.text).replace("\n", "<br>")
-    return f"<div>{head}<p>{text}</p>{open_}{claims_html(answer.claims)}{seal}</div>"
+    sides = "".join(
+        f"<p>{escape(_named(one))}: {escape(one.about)}</p>{''.join(map(_cited, one.sides))}"
+        for one in answer.conflicts
+    )
+    text = "".join(_in_place(answer)).replace("\n", "<br>")
+    return f"<div>{head}{sides}<p>{text}</p>{open_}{claims_html(answer.claims)}{seal}</div>"
 
 
 def answer_text(answer: Answer) -> str:
     """As :func:`answer_html`, in lines."""
     decided = f"{DECISIONS[answer.decision.value][0]}, {_measured(answer)}"
     open_ = [f"{NAMES['missing']}: {'; '.join(answer.missing)}"] if answer.missing else []
-    parts = (answer.question, decided, answer.text, *open_, claims_text(answer.claims), answer.request_id)
+    sides = (
+        f"{_named(one)}: {one.about}\n" + "\n".join(map(_line_of, one.sides)) for one in answer.conflicts
+    )
+    claims = claims_text(answer.claims)
+    parts = (answer.question, decided, *sides, answer.text, *open_, claims, answer.request_id)
     return visible("\n\n".join(filter(None, parts)))
+
+
+def _named(conflict: Conflict) -> str:
+    return NAMES["superseded" if conflict.supersession else "conflict"]
+
+
+def _in_place(answer: Answer) -> Iterator[str]:
+    """The text, with each claim underlined in the colour of its state; what is outside claims was not
+    checked."""
+    at = 0
+    for claim in sorted(answer.claims, key=lambda one: one.answer_start):
+        start, end = claim.answer_start, claim.answer_end
+        if not (claim.shown and at <= start < end <= len(answer.text)):
+            continue
+        state = display_state(claim)
+        style = f"text-decoration:underline 2px {COLOURS.get(state.name, GREY)}"
+        yield escape(answer.text[at:start])
+        yield f'<span style="{style}" title="{escape(state.words)}">{escape(answer.text[start:end])}</span>'
+        at = end
+    yield escape(answer.text[at:])
 
 
 def _measured(answer: Answer) -> str:
@@ -103,14 +156,13 @@ def _lines(number: int, claim: Claim) -> Iterator[str]:
     if claim.verdict.reason:
         yield f"   {claim.verdict.reason}"
     for citation in claim.citations:
-        page = f", page {citation.page}" if citation.page else ""
-        quote = f": “{citation.quote}”" if citation.quote else ""
-        yield f"   {citation.document_id}{page}{quote}"
+        yield _line_of(citation)
 
 
-def tables_html(title: str, *tables: Sequence[Row]) -> str:
-    """``title`` over tables; the first row of each is its head."""
-    return f"<div><p><b>{escape(title)}</b></p>{''.join(map(_table, tables))}</div>"
+def _line_of(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page else ""
+    quote = f": “{citation.quote}”" if citation.quote else ""
+    return f"   {citation.document_id}{page}{quote}"
 
 
 def _table(rows: Sequence[Row]) -> str:
@@ -121,11 +173,6 @@ def _table(rows: Sequence[Row]) -> str:
 
 def _cell(words: str) -> str:
     return f"<td>{_state(words, words) if words in COLOURS else escape(words)}</td>"
-
-
-def tables_text(title: str, *tables: Sequence[Row]) -> str:
-    """As :func:`tables_html`, in aligned columns."""
-    return visible("\n\n".join([title, *map(_aligned, tables)]))
 
 
 def _aligned(rows: Sequence[Row]) -> str:
@@ -143,7 +190,7 @@ def _cited(citation: Citation) -> str:
 
 
 def _state(name: str, words: str) -> str:
-    return f'<b style="color:{COLOURS.get(name, "#808080")}">{escape(words)}</b>'
+    return f'<b style="color:{COLOURS.get(name, GREY)}">{escape(words)}</b>'
 
 
 def _written_out(character: str) -> str:

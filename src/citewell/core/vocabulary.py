@@ -169,6 +169,17 @@ def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
 NAMES: Mapping[str, str] = {
     **{name: words for name, (words, _) in DECISIONS.items()},
     **{name: words for name, (words, _) in _STATES.items()},
+    Status.VERIFIED.value: "Verified",
+    **{status.value: _STATES[status.value.lower()][0] for status in Status if status is not Status.VERIFIED},
+    "request_id": "Record",
+    "timestamp": "When",
+    "user": "Asked by",
+    "session_id": "Session",
+    "shown": "Answer",
+    "documents": "Cited documents",
+    "failure": "Failure",
+    "config_hash": "Configuration",
+    "total_ms": "Time to answer, ms",
     "conflict": "Sources disagree",
     "superseded": "Not in force",
     "missing": "Open",
@@ -202,6 +213,11 @@ NAMES: Mapping[str, str] = {
     "negative_signals": "Doubted by readers",
 }
 """The names of everything that is filtered by, counted or charted."""
+
+
+def counted_name(of: str, value: str) -> str:
+    """The words for a value that records are counted by. Models and prompts keep their names."""
+    return value if of in ("model", "prompt") else readable_name(value)
 
 
 def readable_name(name: str) -> str:

@@ -55,7 +55,8 @@ class ChartShare(msgspec.Struct, frozen=True):
 
 
 def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = "") -> Markup:
-    """Plots values over time with their intervals as bands; an unmeasured point is a gap.
+    """Plots values over time; an unmeasured point is a gap. A single series has its intervals as a band:
+    more would hide the lines.
 
     All series share the same labels, oldest first, evenly spaced. ``unit`` "" means a share in [0, 1].
     """
@@ -75,7 +76,8 @@ def line(title: str, series: Mapping[str, Sequence[ChartPoint]], *, unit: str = 
 
     def drawn(run: Sequence[tuple[int, ChartPoint]]) -> tuple[list[str], list[str]]:
         """The positions of points without a gap, and the outline of their intervals, as ``x,y``."""
-        known = [(at, p) for at, p in run if p.low is not None and p.high is not None]
+        banded = run if len(series) == 1 else ()
+        known = [(at, p) for at, p in banded if p.low is not None and p.high is not None]
         lower = [f"{x(at)},{y(p.low or 0)}" for at, p in known]
         upper = [f"{x(at)},{y(p.high or 0)}" for at, p in known]
         return [f"{x(at)},{y(p.value or 0)}" for at, p in run], upper + lower[::-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.core.display import Row, tables_html, tables_text
+from citewell.core.display import InTables, Row
 from citewell.core.identity import plain
 from citewell.core.records import Record
 from citewell.core.vocabulary import NAMES, readable_name
@@ -51,7 +51,7 @@ class Flip(Record, frozen=True, kw_only=True):
     now: str
 
 
-class Comparison(Record, frozen=True, kw_only=True):
+class Comparison(InTables, Record, frozen=True, kw_only=True):
     """``changed``: differing parts of the key, measuring code and notes, which may explain the differences.
     ``left_out``: cases in only one run, or with different content. ``times``: wall-clock latencies, which
     differ even between identical runs, and more so on another machine."""
@@ -63,12 +63,15 @@ class Comparison(Record, frozen=True, kw_only=True):
     cases: int
     left_out: tuple[str, ...] = ()
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows it."""
-        return tables_html(*_tables(self))
-
-    def __str__(self) -> str:
-        return tables_text(*_tables(self))
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        measures: list[Row] = [("Measure", "Before", "After", "Difference", "95 % interval", "n", "")]
+        for one in self.measures:
+            if one.difference is not None:
+                between = "" if one.low is None or one.high is None else f"{one.low:+.3f} to {one.high:+.3f}"
+                values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}", between)
+                measures.append((NAMES.get(one.name, one.name), *values, str(one.n), one.says))
+        flips = [("Flipped", "Was", "Now"), *((one.question, one.was, one.now) for one in self.flips)]
+        return f"{self.cases} cases in both runs, {len(self.flips)} flipped", (measures, flips)
 
 
 def compare(before: Run, after: Run) -> Comparison:
@@ -165,15 +168,3 @@ def _order(flip: Flip) -> tuple[int, str]:
     broke = flip.was.endswith("right") and not flip.now.endswith("right")
     mended = flip.now.endswith("right") and not flip.was.endswith("right")
     return (0 if broke else 1 if mended else 2, flip.id)
-
-
-def _tables(found: Comparison) -> tuple[str, Sequence[Row], Sequence[Row]]:
-    """A title, the measures, and the cases that flipped."""
-    measures: list[Row] = [("Measure", "Before", "After", "Difference", "95 % interval", "n", "")]
-    for one in found.measures:
-        if one.difference is not None:
-            between = "" if one.low is None or one.high is None else f"{one.low:+.3f} to {one.high:+.3f}"
-            values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}", between, str(one.n))
-            measures.append((NAMES.get(one.name, one.name), *values, one.says))
-    flips = [("Flipped", "Was", "Now"), *((one.question, one.was, one.now) for one in found.flips)]
-    return f"{found.cases} cases in both runs, {len(found.flips)} flipped", measures, flips

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
+from citewell.core.display import InTables, Row
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.records import Case, Record
+from citewell.core.vocabulary import readable_name
 from citewell.evaluation.cases import hash_cases
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging import hits
@@ -57,7 +59,7 @@ class Alert(Record, frozen=True, kw_only=True):
     text: str
 
 
-class Drift(Record, frozen=True, kw_only=True):
+class Drift(InTables, Record, frozen=True, kw_only=True):
     """The records since ``since``, summarised."""
 
     by: str
@@ -66,6 +68,25 @@ class Drift(Record, frozen=True, kw_only=True):
     points: tuple[DriftPoint, ...]
     changes: tuple[Change, ...]
     alerts: tuple[Alert, ...]
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        periods = sorted({point.period for point in self.points})
+        cells = {(one.measure, one.period): f"{one.value:.3g} ({one.n})" for one in self.points}
+        measures = [
+            (readable_name(measure), *(cells.get((measure, period), "") for period in periods))
+            for measure in sorted({point.measure for point in self.points})
+        ]
+        changes = [
+            (readable_name(one.measure), one.period, f"{one.before:.3g}", f"{one.after:.3g}", f"{one.p:.2g}")
+            for one in self.changes
+        ]
+        alerts = [(one.rule, one.state, one.text) for one in self.alerts]
+        title = f"{self.records} {'record' if self.records == 1 else 'records'} since {self.since[:10]}"
+        return title, (
+            [("Measure (n)", *periods), *measures],
+            [("Changed", "From", "Before", "After", "p"), *changes],
+            [("Alert", "State", ""), *alerts],
+        )
 
 
 class Canary(Record, frozen=True, kw_only=True):

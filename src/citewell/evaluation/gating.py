@@ -17,13 +17,16 @@ Knows nothing about how measures are computed.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from citewell.core.display import InTables, Row
 from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.records import Record
+from citewell.core.vocabulary import NAMES
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import MeasureResult, Run, RunKey
 
@@ -60,12 +63,21 @@ class Check(Record, frozen=True, kw_only=True):
     reason: str
 
 
-class GateReport(Record, frozen=True, kw_only=True):
+class GateReport(InTables, Record, frozen=True, kw_only=True):
     """``skipped``: why rules did not apply. ``ok`` is False if nothing was checked."""
 
     ok: bool
     checks: tuple[Check, ...]
     skipped: tuple[str, ...] = ()
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        checks = [
+            (NAMES.get(one.measure, one.measure), "met" if one.holds else "not met", one.reason)
+            for one in self.checks
+        ]
+        title = f"{sum(one.holds for one in self.checks)} of {len(self.checks)} thresholds met"
+        skipped = [("Rules that do not apply",), *((reason,) for reason in self.skipped)]
+        return title, ([("Measure", "", ""), *checks], skipped)
 
 
 def load_rules(path: Path) -> tuple[GateRule, ...]:

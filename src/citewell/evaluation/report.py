@@ -86,14 +86,15 @@ def report(run: Run) -> str:
     )
 
 
-def run_tables(run: Run) -> tuple[str, Sequence[Row], Sequence[Row]]:
+def run_tables(run: Run) -> tuple[str, Sequence[Sequence[Row]]]:
     """A title, how the cases came out, and the measures."""
     seen = Counter(_seen(number, case, {}).outcome for number, case in enumerate(run.cases, 1))
     outcomes = [("Outcome", "Cases"), *((words, str(seen[outcome])) for outcome, words in SAID.items())]
     measures: list[Row] = [("Measure", "Value", "95 % interval", "n")]
     for rows in _families(run).values():
         measures += [(NAMES.get(r.result.name, r.result.name), *r.cells, str(r.result.n)) for r in rows]
-    return f"Evaluation of {len(run.cases)} {'case' if len(run.cases) == 1 else 'cases'}", outcomes, measures
+    title = f"Evaluation of {len(run.cases)} {'case' if len(run.cases) == 1 else 'cases'}"
+    return title, (outcomes, measures)
 
 
 def _families(run: Run) -> dict[str, list[ReportRow]]:

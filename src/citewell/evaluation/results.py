@@ -7,11 +7,12 @@ byte. Knows nothing about how answers are made or measured.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from citewell.core.display import tables_html, tables_text
+from citewell.core.display import InTables, Row
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 from citewell.evaluation.cases import write_file
@@ -33,6 +34,14 @@ class MeasureResult(Record, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     maker: str = ""
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """A share and its interval in words."""
+        if self.value is None:
+            return "not measured", ""
+        known = self.low is not None and self.high is not None
+        return f"{self.value:.2f}", f"{self.low:.2f} to {self.high:.2f}" if known else ""
 
 
 class Score(Record, frozen=True, kw_only=True):
@@ -133,7 +142,7 @@ class Timings(Record, frozen=True, kw_only=True):
     cases: dict[str, CaseTiming] = {}
 
 
-class Run(Record, frozen=True, kw_only=True):
+class Run(InTables, Record, frozen=True, kw_only=True):
     """The result file. ``notes`` apply to all its figures, for instance that the calibration card in use was
     stale."""
 
@@ -151,16 +160,10 @@ class Run(Record, frozen=True, kw_only=True):
         everything = (*self.measures, *self.timings.measures)
         return next((result for result in everything if result.name == name), None)
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows it."""
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
         from citewell.evaluation.report import run_tables
 
-        return tables_html(*run_tables(self))
-
-    def __str__(self) -> str:
-        from citewell.evaluation.report import run_tables
-
-        return tables_text(*run_tables(self))
+        return run_tables(self)
 
 
 def write_run(run: Run, path: Path) -> None:

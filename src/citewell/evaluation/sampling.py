@@ -18,6 +18,7 @@ from citewell.audit.entries import UNREADABLE
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
+from citewell.core.display import InTables, Row
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.identity import hash_text, hash_value
 from citewell.core.records import AuditRecord, Claim, Record, Status
@@ -73,7 +74,7 @@ class SampleInfo(Record, frozen=True, kw_only=True):
     judged: int
 
 
-class HumanAgreement(Record, frozen=True, kw_only=True):
+class HumanAgreement(InTables, Record, frozen=True, kw_only=True):
     """Cohen's kappa between "VERIFIED" and "supported" (``partly`` is not), weighted back to the sampled
     population; 95 % by bootstrap over answers. ``raw`` is the share of agreement, ``table`` counts by the
     verifier's stratum and people's label. Values are None when nothing was judged."""
@@ -86,6 +87,14 @@ class HumanAgreement(Record, frozen=True, kw_only=True):
     unscored: int
     people: int
     table: dict[str, dict[str, int]]
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        kappa = "not measured" if self.kappa is None else f"{self.kappa:.2f}"
+        between = "" if self.low is None or self.high is None else f" ({self.low:.2f} to {self.high:.2f})"
+        labels = sorted({label for row in self.table.values() for label in row})
+        rows = [(one, *(str(row.get(label, 0)) for label in labels)) for one, row in self.table.items()]
+        title = f"Agreement of people with the verifier: kappa {kappa}{between}, n = {self.n}"
+        return title, ([("Verifier", *labels), *rows],)
 
 
 class _Drawn(Record, frozen=True, kw_only=True):
@@ -327,11 +336,18 @@ def _spans(kb: KnowledgeBase, claim: Claim) -> tuple[ShownSpan, ...]:
             ShownSpan(
                 document_id=citation.document_id,
                 quote=text[start:end],
-                before=text[max(0, start - AROUND) : start],
+                before=_whole_words(text, max(0, start - AROUND), start),
                 after=text[end : end + AROUND],
             )
         )
     return tuple(found)
+
+
+def _whole_words(text: str, start: int, end: int) -> str:
+    """``text[start:end]`` without the part of a word that it begins with."""
+    while 0 < start < end and not text[start - 1].isspace():
+        start += 1
+    return text[start:end]
 
 
 def _stratum(record: AuditRecord, claim: Claim) -> str:

@@ -45,12 +45,18 @@ class Stream:
     def __init__(self, request_id: str, asker: Caller, relay: Relay | None) -> None:
         self.request_id, self.asker, self.relay = request_id, asker, relay
         self.question, self.session_id = "", ""
+        self._began = time.monotonic()
         self.deadline = Deadline()
         self.answer: Answer | None = None
         self.ended_at: float | None = None
         self._events: list[RelayedEvent] = []
         self._lock, self._emitting = threading.Lock(), threading.Lock()
         self._listening: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def elapsed_ms(self) -> int:
+        """For how long the asker has waited."""
+        return round((time.monotonic() - self._began) * 1000)
 
     def emit(self, event: Event) -> None:
         self.answer = event.answer or self.answer
@@ -120,6 +126,7 @@ class RemoteStream:
     """As :class:`Stream`, for listeners, when another worker is answering; read from the shared database."""
 
     question = session_id = ""
+    elapsed_ms = 0  # not known here
 
     def __init__(self, relay: Relay, request_id: str, caller: Caller) -> None:
         self.request_id, self.caller, self._relay = request_id, caller, relay

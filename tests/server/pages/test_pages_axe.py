@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.resources
 from typing import Any
 
+import msgspec
 import pytest
 
+from citewell.core.records import Conflict
 from citewell.knowledge.home import KnowledgeBase
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]
@@ -25,18 +27,27 @@ def test_no_page_has_a_serious_fault(
     browser: Any, axe: str, kb: KnowledgeBase, theme: str, width: int
 ) -> None:
     browser.theme(theme)
-    browser.driver.set_window_size(width, 900)
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.ask("When did the bridge open?")
     answer = browser.path
     request_id = answer.rpartition("/")[2]
     view = browser.find("#claim-1 .cited a").get_attribute("href").removeprefix(browser.base)
     kb.feedback(request_id, "thumbs_down", meta={"reason": "too early"})
     nothing = kb.ask("What colour is the submarine?").request_id
+    record = kb.audit.record(request_id)
+    (side,) = record.claims[0].citations
+    conflict = Conflict(about="the year", sides=(side, side), dates=("2025-03-01", "2026-02-01"))
+    disputed = msgspec.structs.replace(
+        record, request_id=f"req_{1:024d}", conflicts=(conflict,), missing=("the toll",)
+    )
+    kb.parts.log.append(disputed)
     found = []
     for place in (
         answer,
         "/",
         f"/answers/{nothing}",
+        f"/answers/{disputed.request_id}",
         view,
         "/history",
         "/documents",
@@ -52,6 +63,9 @@ def test_no_page_has_a_serious_fault(
         "/nowhere",
     ):
         browser.open(place)
+        assert browser.run("return innerWidth") == width
+        for claim in browser.all(".text a.claim")[:1]:
+            claim.click()  # opens the sheet of a phone
         browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
         browser.run(axe)
         result: Any = browser.driver.execute_async_script(
@@ -64,4 +78,5 @@ def test_no_page_has_a_serious_fault(
             if fault["impact"] in SERIOUS
             for node in fault["nodes"]
         ]
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert found == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -109,6 +110,10 @@ def test_while_it_works_the_page_shows_what_is_read_and_never_stands_still(
         time.sleep(1.9)
         assert browser.text("#live") != before
     assert all(" s" in one.text for one in browser.all("#live .did li"))
+    assert re.match(r"Writing from the passages \(\d passages?\)", browser.text("#live .doing"))
+    waited = float(browser.text("#live .clock").split()[0])
+    browser.driver.refresh()  # the clock goes on
+    browser.until(lambda: float(browser.text("#live .clock").split()[0]) >= waited)
     browser.wait("#answer")
     assert browser.errors() == []
 
@@ -172,10 +177,14 @@ def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase
     assert press(browser, "j") == newest
     assert press(browser, "j") == oldest
     assert press(browser, "k") == newest
+    assert [one.is_displayed() for one in browser.all(".peek p")] == [False, False]
     browser.all(".peek summary")[1].click()
     assert SENTENCES[0] in browser.all(".peek")[1].text
     assert "bridge.md" in browser.all(".peek")[1].text
-    browser.driver.get(oldest.get_attribute("href"))
+    address = oldest.get_attribute("href")
+    browser.open("/audit?status=any-verified&document=bridge.md")  # asked by claims, rows show their claims
+    assert SENTENCES[0] in browser.find(".peek").text
+    browser.driver.get(address)
     assert len([one for one in browser.all(".chain > li") if one.is_displayed()]) == 9
     for stage in ("all", "asked", "retrieved", "gate", "written", "claims"):
         press(browser, "j")
@@ -186,6 +195,22 @@ def test_j_and_k_step_through_records_and_stages(browser: Any, kb: KnowledgeBase
     assert browser.text(".trace nav [aria-current]") == "Claims and verdicts"
     press(browser, "k")
     browser.until(lambda: browser.path.endswith("#written"))
+
+
+def test_a_revision_in_the_list_of_documents_replaces_its_namesake(
+    browser: Any, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    revision = tmp_path / "bridge.md"
+    revision.write_text("# The bridge\n\nThe bridge opened in 1933.\n")
+    browser.open("/documents")
+    browser.find('#upload input[type="file"]').send_keys(str(revision))
+    browser.find('#upload input[name="replace"]').click()
+    browser.find("#upload button").click()
+    browser.until(lambda: "bridge.md: updated" in browser.text("main"))
+    answer = browser.ask(QUESTION).text
+    assert "1933" in answer
+    assert "1932" not in answer
+    assert "Sources disagree" not in answer
 
 
 def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
@@ -215,6 +240,32 @@ def test_a_revision_is_uploaded_in_place_and_the_answers_that_fell_are_named(
     assert QUESTION in browser.text("main .notice")
     assert "does not hold" in browser.text("main .notice")
     assert browser.errors() == []
+
+
+def test_the_signals_of_a_reader_stay_and_are_on_the_record(browser: Any, kb: KnowledgeBase) -> None:
+    browser.ask(QUESTION)
+    place = browser.path
+    browser.find('.whole button[value="thumbs_down"]').click()
+    browser.until(lambda: "Thank you" in browser.text("#told"))
+    browser.find(".whole summary").click()
+    browser.find(".whole textarea").send_keys("it was 1931")
+    browser.find(".whole details button").click()
+    browser.until(lambda: browser.all(".whole .said-by"))
+    browser.open(place)  # again
+    assert browser.find('.whole button[value="thumbs_down"]').get_attribute("aria-pressed") == "true"
+    assert browser.text(".whole .said-by") == "it was 1931"
+    browser.open(f"/audit/records/{place.rpartition('/')[2]}")
+    browser.find("#retrieved summary").click()
+    assert SENTENCES[0] in browser.text("#retrieved .excerpt")
+    assert SENTENCES[0] in browser.text("#claims q")
+    assert "it was 1931" in browser.text("#after")
+    asked_again = kb.ask(QUESTION).request_id
+    kb.feedback(asked_again, "rephrased_query")
+    browser.open("/review")  # where a weak signal alone does not wait
+    assert len(browser.all(".flagged")) == 1
+    browser.find('.groups a[href*="rephrased_query"]').click()
+    browser.until(lambda: "cause=rephrased_query" in browser.path)
+    assert browser.find(".flagged a").get_attribute("href").endswith(asked_again)
 
 
 def test_many_are_dismissed_together_and_taken_back(browser: Any, kb: KnowledgeBase) -> None:
@@ -247,6 +298,16 @@ def test_a_thousand_documents_are_listed_sorted_and_found(
     browser.until(lambda: browser.find("thead [aria-sort]").get_attribute("aria-sort") == "ascending")
     browser.find('.steps a[rel="next"]').click()
     browser.until(lambda: "start=50" in browser.path)
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.open("/documents?sort=-name")  # a phone has no column heads to sort by
+    assert browser.all(".list tbody tr")[3].rect["y"] < 844
+    browser.find('select[name="sort"] option[value="-added"]').click()
+    browser.find('form[role="search"] button').click()
+    browser.until(lambda: "sort=-added" in browser.path)
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.find('input[name="q"]').send_keys("report-0999", Keys.ENTER)
     browser.until(lambda: "1 shown" in browser.text(".heading"))
     assert "report-0999" in browser.text(".list tbody")

@@ -21,8 +21,8 @@ from citewell.core.config import Writer
 from citewell.core.errors import LogError
 from citewell.core.ports import Form
 from citewell.core.prompts.loading import hash_prompts
-from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
-from citewell.core.vocabulary import STATES, display_state
+from citewell.core.records import Claim, Conflict, Decision, Kind, Maker, Proof, Status, Verdict
+from citewell.core.vocabulary import DECISIONS, STATES, display_state
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
@@ -334,6 +334,8 @@ def test_the_documentation_names_each_state_as_the_pages_do() -> None:
     page = (Path(__file__).parents[3] / "docs" / "pages.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| ([^|]+) \|", page.partition("## Claim states")[2].partition("## Ask")[0], re.M)
     assert sorted(named[1:]) == sorted(state.words for state in STATES.values())
+    glossary = (Path(__file__).parents[3] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert [name for name in Decision if f"*{DECISIONS[name.value][0]}*" not in glossary] == []
 
 
 def test_the_pages_are_in_the_folder_that_the_wheel_takes() -> None:
@@ -463,6 +465,19 @@ def test_an_upload_of_a_known_name_asks_whether_it_is_a_new_version(client: Test
     assert "/documents/about?id=bridge.md#version" in said
 
 
+def test_files_of_known_names_become_new_versions_if_asked_to(client: TestClient, kb: KnowledgeBase) -> None:
+    before = {one.document_id for one in kb.documents()}
+    revised = ("lamp.md", b"# Lamps\n\nThey burn gas.\n", "text/markdown")
+    new = ("new.md", b"# New\n\nIt is new.\n", "text/markdown")
+    fields = {"replace": "yes", "tag": "fresh"}
+    said = form(client, "/documents", fields, files=[("files", revised), ("files", new)]).text
+    assert "<strong>lamp.md</strong>: updated" in said
+    assert "both are searched now" not in said
+    assert {one.document_id for one in kb.documents()} == {*before, "uploads/new.md"}
+    assert "gas" in kb.document("lamp.md").text
+    assert [one.tags for one in kb.documents() if one.document_id == "lamp.md"] == [()]
+
+
 def test_documents_are_sorted_by_any_column(client: TestClient) -> None:
     def listed(sort: str) -> list[str]:
         shown = client.get(f"/documents?sort={sort}", headers=HTML).text
@@ -524,6 +539,25 @@ def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: Know
     assert '<option value="ABSTAIN">Not answered</option>' in shown
     assert '<option value="relevance_gate_failed">No relevant passage was found</option>' in shown
     assert "<small>No relevant passage was found</small>" in shown
+    record = kb.audit.record(kb.ask("When did the bridge open?").request_id)
+    (claim,) = record.claims
+    unsupported = msgspec.structs.replace(claim, verdict=verdict(Status.UNSUPPORTED))
+    kb.parts.log.append(msgspec.structs.replace(record, request_id=f"req_{1:024d}", claims=(unsupported,)))
+    by_status = client.get("/audit?of=status", headers=HTML).text
+    assert "<li>No supporting passage found <strong>1</strong>" in by_status
+    by_model = client.get("/audit?of=model", headers=HTML).text  # models keep their names
+    assert "<li>fake/word-ranker <strong>3</strong>" in by_model
+    export = client.get("/v1/audit/export", params={"format": "csv"}).text
+    assert export.splitlines()[0].startswith(
+        "Record,When,Asked by,Session,Question,Decision,Confidence,Answer"
+    )
+    for words in (
+        "Verified,No supporting passage found,Contradicted,Broken citation,Unchecked",
+        ",Not answered,",
+    ):
+        assert words in export
+    for code in ("ABSTAIN", "relevance_gate_failed", "unsupported"):
+        assert code not in export
 
 
 def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: KnowledgeBase) -> None:
@@ -542,6 +576,12 @@ def test_a_notebook_shows_answers_with_their_states_and_nothing_that_runs(kb: Kn
     (claim,) = answer.claims
     computed = msgspec.structs.replace(claim, verdict=verdict(Status.VERIFIED, Proof.COMPUTED))
     assert "#2f8f57" in msgspec.structs.replace(answer, claims=(computed,))._repr_html_()
+    in_place = '<span style="text-decoration:underline 2px #3a86c4" title="Verified verbatim">The bridge'
+    assert in_place in shown
+    (side,) = claim.citations
+    disputed = msgspec.structs.replace(answer, conflicts=(Conflict(about="<b>the year", sides=(side,)),))
+    assert "<p>Sources disagree: &lt;b&gt;the year</p><blockquote" in disputed._repr_html_()
+    assert "Sources disagree: <b>the year\n   bridge.md: “The bridge opened in 1932.”\n\n" in str(disputed)
 
 
 def test_a_notebook_shows_a_report_of_somebody_else_s_answer() -> None:
@@ -588,7 +628,7 @@ def test_every_page_of_the_measurement_opens(
     monkeypatch.setattr(pages, "FILING", "bridge.md")
     asked = [kb.ask("When did the bridge open?").request_id for _ in range(4)]
     for name, path in pages.addresses(kb, asked).items():
-        assert client.get(path, headers=HTML).status_code == 200, name
+        assert client.get(path, headers=HTML).status_code == (404 if name == "error" else 200), name
 
 
 def test_an_answer_whose_source_changed_is_green_nowhere(

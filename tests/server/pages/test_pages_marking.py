@@ -66,6 +66,12 @@ def test_blocks_are_headings_paragraphs_and_tables_with_their_heads() -> None:
     assert len(parts[2].lines) == 2
 
 
+def test_columns_of_numbers_are_told_from_columns_of_words() -> None:
+    text = "Basic\t€9\tmonthly\nPro\t1 200\ttwo seats\nFree\t\tnone"
+    (table,) = blocks(document(text), 0, len(text))
+    assert [table.is_numeric(column) for column in range(4)] == [False, True, False, False]
+
+
 def test_a_span_over_cells_is_marked_in_each_and_numbered_once() -> None:
     at = TEXT.index("Net income")
     parts = blocks(

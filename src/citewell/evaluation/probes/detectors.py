@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from citewell.core.config import Verification
+from citewell.core.display import InTables, Row
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
@@ -46,13 +47,26 @@ class DetectorResult(Record, frozen=True, kw_only=True):
     alarms: MeasureResult
 
 
-class DetectorReport(Record, frozen=True, kw_only=True):
+class DetectorReport(InTables, Record, frozen=True, kw_only=True):
     """Results on one data set."""
 
     data: str
     n: int
     supported: int
     detectors: tuple[DetectorResult, ...]
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        rows = [
+            (
+                f"{one.detector} < {one.border:g}",
+                *one.caught.cells,
+                *one.alarms.cells,
+                str(one.caught.unscored + one.alarms.unscored or ""),
+            )
+            for one in self.detectors
+        ]
+        head = ("Detector", "Caught", "95 % interval", "False alarms", "95 % interval", "Unscored")
+        return f"{self.n} claims, {self.supported} supported", ([head, *rows],)
 
 
 def measure(

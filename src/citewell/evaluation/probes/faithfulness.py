@@ -22,6 +22,7 @@ from functools import cached_property
 
 import msgspec
 
+from citewell.core.display import InTables, Row
 from citewell.core.errors import GeneratorError
 from citewell.core.identity import hash_value
 from citewell.core.ports import Entailer
@@ -87,7 +88,7 @@ class ProbedCitation(Record, frozen=True, kw_only=True):
     outcome: FactOutcome | None = None
 
 
-class FaithfulnessReport(Record, frozen=True, kw_only=True):
+class FaithfulnessReport(InTables, Record, frozen=True, kw_only=True):
     """``calls``: runs of the writer; ``left_out``: samples beyond the budget or on which the writer failed;
     ``failed``: the number of the latter."""
 
@@ -100,6 +101,15 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
     failed: int = 0
     notes: tuple[str, ...] = ()
     seed: int = 0
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        measures = [(one.name, *one.cells, str(one.n), str(one.unscored or "")) for one in self.measures]
+        found = [(one.claim, one.source, one.finding.value, one.reason) for one in self.citations]
+        title = f"Faithfulness of {self.subject.name}: {self.samples} samples, {self.calls} calls"
+        return title, (
+            [("Measure", "Share", "95 % interval", "n", "Unscored"), *measures],
+            [("Claim", "Cited", "Finding", ""), *found],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

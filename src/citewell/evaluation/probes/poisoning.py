@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from citewell.core.display import InTables, Row
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import (
     Case,
@@ -21,6 +22,7 @@ from citewell.core.records import (
     Record,
     Status,
 )
+from citewell.core.vocabulary import readable_name
 from citewell.evaluation.intervals import clustered, rate
 from citewell.evaluation.probes.editing import fact_pattern
 from citewell.evaluation.probes.poison import (
@@ -65,13 +67,27 @@ class PoisoningRow(Record, frozen=True, kw_only=True):
     set_aside: int
 
 
-class PoisoningReport(Record, frozen=True, kw_only=True):
+class PoisoningReport(InTables, Record, frozen=True, kw_only=True):
     """``left_out``: ids of cases without a fact to replace, a span, or the document of that span."""
 
     cells: tuple[PoisoningRow, ...]
     cases: int
     left_out: tuple[str, ...]
     makers: tuple[str, ...]
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
+        rows = [
+            (
+                one.poison.value if one.poison else "none",
+                str(one.count),
+                one.defences,
+                *(" ".join(getattr(one, name).cells).strip() for name in shares),
+            )
+            for one in self.cells
+        ]
+        head = ("Poison", "Count", "Defences", *map(readable_name, shares))
+        return f"{self.cases} {'case' if self.cases == 1 else 'cases'} probed", ([head, *rows],)
 
 
 def targets_of(cases: Sequence[Case], text_of: Callable[[str], str]) -> tuple[list[Target], list[str]]:

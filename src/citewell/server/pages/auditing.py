@@ -19,7 +19,13 @@ from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import AbandonedError, CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
-from citewell.core.vocabulary import display_state, is_fully_supported, maker_words, readable_name
+from citewell.core.vocabulary import (
+    counted_name,
+    display_state,
+    is_fully_supported,
+    maker_words,
+    readable_name,
+)
 from citewell.evaluation import charts, drift
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
@@ -211,7 +217,7 @@ def _chart(counts: Counts) -> object:
     if len(counts.stretches) < 2:
         return None
     kinds = [share.value for share in counts.shares]
-    words = [readable_name(kind) for kind in kinds]
+    words = [counted_name(counts.of, kind) for kind in kinds]
     shares = []
     for stretch in counts.stretches:
         label = stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10]

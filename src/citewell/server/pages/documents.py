@@ -19,7 +19,7 @@ from citewell.core.records import AuditRecord, Citation, Document, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import FileOutcome
 from citewell.knowledge.revisiting.rechecking import CurrentCitation, Notice
-from citewell.server.files import upload
+from citewell.server.files import tame, upload
 from citewell.server.pages.access import Field, Posting, Reading, SignedInRoute, Visit
 from citewell.server.pages.answers import title_of, worst
 from citewell.server.pages.marking import ClaimSpan, blocks, paper_of, section_at, window
@@ -45,6 +45,16 @@ SORTS: dict[str, Callable[[CatalogueEntry], Any]] = {
     "added": lambda entry: entry.ingested_at,
 }
 """Column name -> sort key; a leading ``-`` reverses the order."""
+ORDERS = {
+    "name": "by name",
+    "-name": "by name, Z first",
+    "state": "by state",
+    "pages": "most pages first",
+    "text": "longest first",
+    "-added": "newest first",
+    "added": "oldest first",
+}
+"""The orders offered on a phone, which has no column heads."""
 
 
 @router.get("/documents")
@@ -206,13 +216,25 @@ async def take_in(
     files: list[UploadFile],
     tag: Field = "",
     acl: Field = "",
+    replace: Field = "",
 ) -> Response:
-    """Ingests uploaded files; failures are shown with their remedy."""
+    """Ingests uploaded files; failures are shown with their remedy. With ``replace``, a file with the name of
+    one document becomes its new version."""
     posting.need(Role.CURATOR)
-    options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
+    given: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag)}
+
+    def options(name: str) -> dict[str, Any]:
+        known = _namesakes(tame(name), posting.kb.documents()) if replace else []
+        if len(known) != 1:
+            return given
+        return {"document_id": known[0].document_id, "acl": known[0].acl, "tags": known[0].tags}
 
     def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
-        reports = [upload(posting.kb, one.file, one.filename or "", gone, **options) for one in files]
+        names = [one.filename or "" for one in files]
+        reports = [
+            upload(posting.kb, one.file, name, gone, **options(name))
+            for one, name in zip(files, names, strict=True)
+        ]
         return tuple(outcome for report in reports for outcome in report.files)
 
     outcomes = await site(posting.request).changed(posting.request, posting.caller, take)
@@ -278,6 +300,7 @@ def _list(
         q=q,
         state=state,
         sort=sort,
+        orders=ORDERS if sort in ORDERS else {sort: sort, **ORDERS},
         # The current sort column reverses.
         sorts={name: name if sort != name else f"-{name}" for name in SORTS},
         outcomes=[(outcome, _like(outcome, entries)) for outcome in outcomes],
@@ -289,8 +312,13 @@ def _list(
 def _like(outcome: FileOutcome, entries: Sequence[CatalogueEntry]) -> CatalogueEntry | None:
     """Another indexed document with the same file name, of which this may be a new version."""
     name = (outcome.document_id or "").rpartition("/")[2]
-    others = (one for one in entries if one.document_id != outcome.document_id and one.state == "indexed")
-    return next((one for one in others if one.document_id.rpartition("/")[2] == name), None)
+    return next((one for one in _namesakes(name, entries) if one.document_id != outcome.document_id), None)
+
+
+def _namesakes(name: str, entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
+    """The indexed documents with this file name."""
+    indexed = (one for one in entries if one.state == "indexed")
+    return [one for one in indexed if one.document_id.rpartition("/")[2] == name]
 
 
 def _fits(entry: CatalogueEntry, q: str, state: str) -> bool:

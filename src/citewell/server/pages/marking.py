@@ -62,6 +62,19 @@ class Block(Record, frozen=True, kw_only=True):
     caption: str = ""
     heads: tuple[str, ...] = ()
 
+    def is_numeric(self, column: int) -> bool:
+        """True if most values of a table's column are mostly digits."""
+        cells = (
+            "".join(p.text for p in line.cells[column]) for line in self.lines if column < len(line.cells)
+        )
+        values = [cell for cell in cells if cell.strip()]
+        return sum(map(_is_number, values)) * 2 > len(values)
+
+
+def _is_number(text: str) -> bool:
+    letters = sum(one.isalpha() for one in text)
+    return letters <= sum(one.isdigit() for one in text) or not letters
+
 
 def blocks(
     document: Document, start: int, end: int, spans: Sequence[ClaimSpan] = (), *, sentences: bool = False

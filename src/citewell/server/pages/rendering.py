@@ -27,6 +27,7 @@ from citewell.core.vocabulary import (
     STATES,
     answers_line,
     bars,
+    counted_name,
     display_state,
     incomplete_words,
     is_fully_supported,
@@ -141,8 +142,9 @@ def templates() -> Environment:
         "proofs": PROOFS,
     }
     functions = (
-        *(answers_line, bars, display_state, incomplete_words, is_fully_supported, not_english, ocr_of),
-        *(quotes_line, read_by_ocr, readable_name, state_of_verdict, address, view_of, view_address),
+        *(answers_line, bars, counted_name, display_state, incomplete_words, is_fully_supported),
+        *(not_english, ocr_of, quotes_line, read_by_ocr, readable_name, state_of_verdict),
+        *(address, view_of, view_address),
     )
     environment.globals |= {one.__name__: one for one in functions}
     filters = (_short, _shorten, _share, _when, _ms, readable_name, maker_words)

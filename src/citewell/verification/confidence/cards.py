@@ -9,7 +9,7 @@ a card is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.config import Config
+from citewell.core.display import InTables, Row
 from citewell.core.errors import ConfigError
 from citewell.core.files import replace_file
 from citewell.core.identity import canonical_json, hash_value, plain
@@ -104,7 +105,7 @@ class Labelled(Record, frozen=True, kw_only=True):
     n: int
 
 
-class Card(Record, frozen=True, kw_only=True):
+class Card(InTables, Record, frozen=True, kw_only=True):
     """``makers`` by role; ``config`` has one hash per section of the settings that the card depends on.
 
     ``settings`` are the values to use, by configuration key. In a card for claims alone, whatever it does
@@ -131,6 +132,19 @@ class Card(Record, frozen=True, kw_only=True):
     def hash(self) -> str:
         """Identifies the card in records."""
         return hash_value(self)
+
+    def _tables(self) -> tuple[str, Sequence[Sequence[Row]]]:
+        shares = (
+            "" if None in (one.rate, one.bound) else f"{one.rate:.1%}, at most {one.bound:.1%}"
+            for one in self.promises
+        )
+        promises = [
+            (one.name, f"{one.threshold:.3g}", str(one.n), share, one.outcome.value, one.note or one.says)
+            for one, share in zip(self.promises, shares, strict=True)
+        ]
+        head = ("Promise", "Threshold", "n", "Errors", "Outcome", "")
+        title = f"Calibration card {self.hash}, with {self.confidence:.0%} confidence"
+        return title, ([head, *promises], [("Notes",), *((note,) for note in self.notes)])
 
 
 class CurrentSetup(Record, frozen=True, kw_only=True):

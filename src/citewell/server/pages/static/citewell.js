@@ -65,13 +65,20 @@ function centre(node, panel) {
   if (sheet) sheet.scrollLeft += where.left + where.width / 2 - sheet.getBoundingClientRect().left - sheet.clientWidth / 2;
 }
 
+// Of a cited row, the value and not the label.
+function focal(marks) {
+  const seen = marks.filter((one) => one.getClientRects().length);
+  const top = (one) => one.getBoundingClientRect().top;
+  return seen.findLast((one) => Math.abs(top(one) - top(seen[0])) < 8);
+}
+
 function light(number) {
   for (const node of all(".lit")) node.classList.remove("lit");
   if (!number) return;
   for (const node of all(`[data-claim="${number}"]`)) node.classList.add("lit");
   const spans = all("[data-claims]").filter((one) => one.dataset.claims.split(" ").includes(number));
   for (const span of spans) span.classList.add("lit");
-  centre(spans.find((one) => one.getClientRects().length), $(".sources"));
+  centre(focal(spans), $(".sources"));
 }
 
 function lighting(within) {
@@ -221,13 +228,14 @@ class Live {
     this.box = box;
     this.list = $(".claims", box);
     this.items = new Map();
-    this.began = this.stage = performance.now();
+    this.began = performance.now() - Number(box.dataset.elapsed);
+    this.stage = 0; // when the stage began, in ms from the start
     this.clock = setInterval(() => this.tick(), 250);
   }
 
   hear(kind, data) {
     if (kind === "stage") {
-      this.say(`${data.text}…`);
+      this.say(`${data.text}…`, data.elapsed_ms);
     } else if (kind === "search_results") {
       this.candidates(data.passages);
     } else if (kind === "claim") {
@@ -248,14 +256,14 @@ class Live {
   }
 
   // Completed stages stay listed, with the time they took.
-  say(text) {
-    const took = ((performance.now() - this.stage) / 1000).toFixed(1);
+  say(text, at = performance.now() - this.began) {
+    const took = (Math.max(at - this.stage, 0) / 1000).toFixed(1);
     const doing = $(".doing", this.box);
     const done = make("li", "", doing.textContent.replace("…", ""));
     done.append(" ", make("small", "", `${took} s`));
     $(".did", this.box).append(done);
     doing.textContent = text;
-    this.stage = performance.now();
+    this.stage = at;
     this.tick();
   }
 
@@ -438,6 +446,8 @@ function uploads() {
   });
 }
 
+// A printed page is too small to read at the width of a phone.
+if (narrow.matches) for (const one of all('[name="zoom"][value="3"]')) one.checked = true;
 if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
 localTimes();
 steps();
@@ -469,7 +479,14 @@ const paper = $(".paper");
 if (paper) {
   const mark = $("mark.span");
   if (mark && !narrow.matches) mark.scrollIntoView({ block: "center" });
-  centre($(".over rect", paper), paper);
+  const show = () => centre(focal(all(".over rect", paper)), paper);
+  paper.addEventListener("change", show);
+  show();
+  // The address names the cited place, to which the browser scrolls the page while it loads.
+  addEventListener("load", () => requestAnimationFrame(() => {
+    if (narrow.matches) scrollTo(0, 0);
+    show();
+  }));
 }
 uploads();
 stages();
