@@ -31,8 +31,8 @@ from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.answering.answering import Answering
 from citewell.answering.journal import Ask
 from citewell.audit import SqliteLog
-from citewell.core.clock import SystemClock
 from citewell.core.config import Config, Writer
+from citewell.core.environment import SystemClock
 from citewell.core.identity import chunk_id
 from citewell.core.ports import Extraction, Reading
 from citewell.core.records import Answer, Chunk, Document, Maker, Passage, Status

@@ -13,8 +13,8 @@ from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.journal import Ask
 from citewell.answering.streaming import Event, EventKind
 from citewell.audit import EntryKind, SqliteLog
-from citewell.core.clock import SystemClock
 from citewell.core.config import Config, Sources
+from citewell.core.environment import SystemClock
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
 from citewell.core.metering import count_read

@@ -17,8 +17,8 @@ from citewell.answering.journal import Ask
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Event, EventKind, stream_events
 from citewell.audit import EntryKind, SqliteLog
-from citewell.core.clock import SystemClock
 from citewell.core.config import Confidence, Config, Questions, Verification, Writer
+from citewell.core.environment import SystemClock
 from citewell.core.errors import GeneratorError, LogError
 from citewell.core.identity import chunk_id
 from citewell.core.ports import Completion, Extraction, Prompted, Reading

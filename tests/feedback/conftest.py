@@ -16,8 +16,8 @@ from citewell.audit.log import SqliteLog
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.core.clock import format_time
 from citewell.core.config import Config
+from citewell.core.environment import format_time
 from citewell.core.records import AuditRecord, Trace
 from citewell.documents.text import caller_document
 from citewell.knowledge.feedback import FeedbackStore

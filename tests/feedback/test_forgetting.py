@@ -10,8 +10,8 @@ from tests.feedback.conftest import Room
 
 from citewell.audit import AuditQuery
 from citewell.core.access import Caller, Role
-from citewell.core.clock import stamp
 from citewell.core.config import Config, Retention
+from citewell.core.environment import stamp
 from citewell.core.errors import UsageError
 from citewell.core.records import Trace
 from citewell.knowledge.feedback import Signal

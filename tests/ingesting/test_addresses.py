@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from citewell.core.access import Caller, Role
+from citewell.core.addresses import source_of
 from citewell.core.config import Config, Documents
 from citewell.core.errors import AbandonedError, AccessError, MissingExtraError, UsageError
-from citewell.core.naming import source_of
 from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open

@@ -14,7 +14,7 @@ from benchmarks.hostile_shapes import shapes
 from benchmarks.linear_time import DOORS
 
 from citewell.core.errors import CitewellError
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked
 
 GROWTH = 8  # four times the text: linear work grows by 4, quadratic by 16
 SIZES = {

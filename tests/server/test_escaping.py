@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
-from citewell.core.escaping import harmless
+from citewell.core.display import harmless
 from citewell.core.identity import hash_text
 from citewell.core.records import (
     Answer,

@@ -20,8 +20,7 @@ from itertools import combinations, takewhile
 import msgspec
 
 from citewell.core.records import Conflict, Passage, Record
-from citewell.core.sentences import sentence_spans
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked, sentence_spans
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import names_held, usable
 from citewell.questions.parsing import STOP, QuestionKind, label_words, read_question

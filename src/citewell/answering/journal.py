@@ -16,8 +16,8 @@ import msgspec
 
 from citewell.answering.force import NONE, Force
 from citewell.core import identity
-from citewell.core.clock import stamp
 from citewell.core.config import Config
+from citewell.core.environment import stamp
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.metering import Meter, metered
 from citewell.core.ports import Clock

@@ -18,11 +18,11 @@ from typing import Any
 
 import msgspec
 
+from citewell.core.addresses import check_id
 from citewell.core.config import Verification
 from citewell.core.display import claims_html, claims_text
 from citewell.core.errors import UsageError
 from citewell.core.identity import chunk_id, hash_text
-from citewell.core.naming import check_id
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import (
     Chunk,

@@ -41,7 +41,7 @@ from citewell.audit.notes import read_checkpoint
 from citewell.audit.signing import checkpoint
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.writer import Groups, LogWriter, NewEntry, UnsettledError, handovers, head, stored_tree
-from citewell.core.clock import SystemClock, stamp
+from citewell.core.environment import SystemClock, stamp
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
 from citewell.core.records import AuditRecord, Record

@@ -107,7 +107,7 @@ def axis_key(axis: Axis, *values: str) -> int:
 
 
 def microseconds(timestamp: str) -> int:
-    """Microseconds since 1970 of a time as ``clock.format_time`` writes it. Raises ValueError."""
+    """Microseconds since 1970 of a time as ``environment.format_time`` writes it. Raises ValueError."""
     return (datetime.fromisoformat(timestamp).astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
 
 

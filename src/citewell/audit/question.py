@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Profile, axis_key, microseconds
-from citewell.core.clock import format_time
+from citewell.core.environment import format_time
 from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Proof, Record, Status
 
@@ -41,7 +41,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 class AuditQuery(Record, frozen=True, kw_only=True):
     """Every non-empty field narrows. ``since`` and ``until`` (exclusive) have the form of
-    ``clock.format_time``.
+    ``environment.format_time``.
 
     ``document`` is a cited document id, ``version`` one version of it, ``chunk`` a chunk id; ``status`` a key
     of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision`` may also be
@@ -153,7 +153,7 @@ def record_matches(query: AuditQuery, body: Mapping[str, Any]) -> bool:
 
 def moment(text: str, now: datetime) -> str:
     """Converts ``30d`` (also m, h, w: before ``now``) or an ISO date or time to the form of
-    ``clock.format_time``.
+    ``environment.format_time``.
 
     Raises UsageError for anything else.
     """

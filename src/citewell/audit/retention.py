@@ -20,7 +20,7 @@ from citewell.audit.expiries import CLASSES, entries_named
 from citewell.audit.indexing import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import Facts, Profile, facts_of
-from citewell.core.clock import format_time
+from citewell.core.environment import format_time
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import Record

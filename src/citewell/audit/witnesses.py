@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from citewell.audit.entries import EntryKind
 from citewell.audit.notes import read_checkpoint
 from citewell.core.addresses import post, redact_address
-from citewell.core.clock import stamp
+from citewell.core.environment import stamp
 from citewell.core.errors import ConfigError, LogError
 from citewell.core.records import Record
 

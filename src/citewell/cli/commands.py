@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
@@ -30,6 +31,7 @@ from citewell.knowledge.assembly import Assembly, load_config
 from citewell.knowledge.home import KnowledgeBase
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Named = TypeVar("Named", bound=StrEnum)
 _OPTION = re.compile(r"--(?P<name>[\w-]+)(?: (?P<metavar>\S+))?: (?P<help>.+)")
 
 
@@ -220,6 +222,14 @@ def _described(parameter: Parameter, options: Mapping[str, Any]) -> Parameter:
 
 def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
     return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+def members(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named, ...]:
+    """The members of ``kind`` with these values. Raises UsageError for an unknown one, as a ``what``."""
+    for name in given or ():
+        if name not in list(kind):
+            raise UsageError(f"unknown {what} {name!r}", hint=f"use one of {', '.join(kind)}")
+    return tuple(map(kind, given or ()))
 
 
 def refuse_unwritable(path: Path | None) -> None:

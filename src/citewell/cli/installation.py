@@ -142,41 +142,30 @@ SHOWN = 3
 
 class Service(NamedTuple):
     """A source of models: ``package`` is its SDK, ``key`` the variable of its key ("" if none is needed),
-    ``address`` the URL listing its models, ``use`` the option to write with one of them."""
+    ``address`` the URL below which ``/models`` lists its models, ``use`` the option to write with one."""
 
     name: str
     package: str
     key: str
-    address: Callable[[], str]
+    address: str
     use: str
 
 
-def _openai() -> str:
-    return os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/") + "/models"
-
-
-def _anthropic() -> str:
-    return os.environ.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com").rstrip("/") + "/v1/models"
-
-
-def _ollama() -> str:
+def _services() -> tuple[Service, ...]:
     from citewell.models.openai import ollama_address
 
-    return f"{ollama_address()}/models"
+    openai = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+    anthropic = os.environ.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com").rstrip("/")
+    local = "http://127.0.0.1:8080/v1"
+    use = f"--model openai/{{}} with OPENAI_BASE_URL={local} OPENAI_API_KEY=any"
+    return (
+        Service("openai", "openai", "OPENAI_API_KEY", openai, "--model openai/{}"),
+        Service("anthropic", "anthropic", "ANTHROPIC_API_KEY", f"{anthropic}/v1", "--model anthropic/{}"),
+        Service("ollama", "openai", "", ollama_address(), "--model ollama/{}"),
+        Service("llama.cpp", "openai", "", local, use),
+    )
 
 
-SERVICES = (
-    Service("openai", "openai", "OPENAI_API_KEY", _openai, "--model openai/{}"),
-    Service("anthropic", "anthropic", "ANTHROPIC_API_KEY", _anthropic, "--model anthropic/{}"),
-    Service("ollama", "openai", "", _ollama, "--model ollama/{}"),
-    Service(
-        "llama.cpp",
-        "openai",
-        "",
-        lambda: "http://127.0.0.1:8080/v1/models",
-        "--model openai/{} with OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=any",
-    ),
-)
 PACKAGES = {
     "judge": ("citewell_judge", "a larger model that checks claims"),
     "local": ("llguidance", "writing with a local model, run by transformers"),
@@ -192,11 +181,12 @@ PACKAGES = {
 def doctor(home: Home) -> CommandResult:
     """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
     part fails, and says how to fix it. API keys that are set are tested with their provider."""
+    from citewell.core.environment import environment
     from citewell.knowledge.assembly import MODELS
 
     assembly = home.parts()
     checks: dict[str, Callable[[], str]] = {
-        "runtime": _runtime,
+        "runtime": lambda: ", ".join(f"{name} {value}" for name, value in environment().items()),
         "configuration": lambda: assembly.config.hash,
         "home": lambda: _home(assembly.home),
         **{name: partial(_maker, assembly, name) for name in MODELS},
@@ -209,7 +199,7 @@ def doctor(home: Home) -> CommandResult:
     results = [(name, *_tried(check)) for name, check in checks.items()]
     assembly.close()
     failed = not all(works for _, works, _ in results)
-    options = [(service.name, *_service(service)) for service in SERVICES]
+    options = [(service.name, *_service(service)) for service in _services()]
     options += [(f"citewell[{extra}]", *_package(extra, *found)) for extra, found in PACKAGES.items()]
     parts, optional = (
         [{"part": name, "ok": works, "says": says} for name, works, says in rows]
@@ -252,7 +242,7 @@ def _listed(service: Service) -> list[str] | str:
     if service.name == "anthropic":
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     try:
-        found = httpx2.get(service.address(), headers=headers, timeout=WAIT_S)
+        found = httpx2.get(f"{service.address}/models", headers=headers, timeout=WAIT_S)
         if found.status_code in (401, 403):
             return f"{service.key or 'the server'} is not accepted (HTTP {found.status_code}): check the key"
         found.raise_for_status()
@@ -270,12 +260,6 @@ def _package(extra: str, module: str, gives: str) -> tuple[bool, str]:
     except ModuleNotFoundError:  # the parent package
         there = False
     return there, gives if there else f"{gives}: pip install 'citewell[{extra}]'"
-
-
-def _runtime() -> str:
-    from citewell.core.environment import environment
-
-    return ", ".join(f"{name} {value}" for name, value in environment().items())
 
 
 def _home(home: Path) -> str:

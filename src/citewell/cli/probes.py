@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import CommandResult, Home, command, group, refuse_unwritable
+from citewell.cli.commands import CommandResult, Home, command, group, members, refuse_unwritable
 from citewell.cli.evaluation import evaluation
 from citewell.cli.printing import ERROR, OK, aside, format_columns, say
-from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -79,11 +78,7 @@ def poisoning(
     from citewell.evaluation.probes.poisoning import RATES, probe_poisoning, targets_of
 
     refuse_unwritable(out)
-    known = {one.value: one for one in Poison}
-    for name in kind or ():
-        if name not in known:
-            raise UsageError(f"unknown --kind {name!r}", hint=f"use one of {', '.join(known)}")
-    kinds = [known[name] for name in kind or known]
+    kinds = members(Poison, kind, "--kind") or tuple(Poison)
     targets, left_out = targets_of(load_cases(cases), lambda name: kb.document(name).text)
     report = probe_poisoning(kb.parts, targets, left_out, kinds=kinds, counts=count or RATES, told=aside)
     _write(report, out)
@@ -135,11 +130,12 @@ def _subject(parts: Assembly, writer: str) -> Subject:
 
 
 def _write(report: object, out: Path | None) -> None:
-    from citewell.core.records import to_json
+    import msgspec
+
     from citewell.evaluation.cases import write_file
 
     if out is not None:
-        write_file(out, to_json(report) + b"\n")
+        write_file(out, msgspec.json.encode(report) + b"\n")
 
 
 def _tell(report: FaithfulnessReport) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell.cli.commands import AtLeastOne, CommandResult, Home, Port, Words, app, command, group
+from citewell.cli.commands import AtLeastOne, CommandResult, Home, Port, Words, app, command, group, members
 from citewell.cli.printing import aside, format_columns, say
 from citewell.core.errors import AccessError, UsageError
 from citewell.knowledge.home import KnowledgeBase
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from citewell.server.keys import ApiKeys
-
-Named = TypeVar("Named", bound=StrEnum)
 
 keys = group("keys", "Manage API keys, which decide who may use the server.")
 
@@ -160,8 +157,8 @@ def create(
     key, text = _keys(home).create(
         user,
         groups=group or (),
-        roles=_named(Role, role, "role") or (Role.ASKER,),
-        scopes=_named(Scope, scope, "scope"),
+        roles=members(Role, role, "role") or (Role.ASKER,),
+        scopes=members(Scope, scope, "scope"),
         lasts=_span(expires),
         seal=lambda key: log.seal_key(key, MADE),
     )
@@ -227,14 +224,6 @@ def _keys(home: Home) -> ApiKeys:
     found = ApiKeys(home.path)
     home.context.call_on_close(found.close)
     return found
-
-
-def _named(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named, ...]:
-    known = [str(item) for item in kind]
-    for name in given or ():
-        if name not in known:
-            raise UsageError(f"unknown {what} {name!r}", hint=f"use one of {', '.join(known)}")
-    return tuple(kind(name) for name in given or ())
 
 
 def _span(text: str) -> timedelta | None:

@@ -1,9 +1,9 @@
-"""Answers, reports and runs as a notebook or ``print`` shows them, with the words, states and spans of the
-web pages.
+"""Text as a client may show it: answers, reports and runs for a notebook or ``print``, with the words, states
+and spans of the web pages; and document text whose active Markdown is escaped, for clients that render it.
 
-In: claims, what was decided about them, and tables. Out: HTML with inline styles, as a notebook does not load
-our stylesheet, with all text in it escaped; or lines, with control characters escaped. Knows nothing about
-notebooks.
+In: claims, what was decided about them, and tables; text. Out: HTML with inline styles, as a notebook does
+not load our stylesheet, with all text in it escaped; lines, with control characters escaped; text with links,
+images and tags escaped, and the original back. Knows nothing about notebooks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Any
 
 from citewell.core.records import Answer, Citation, Claim, Conflict, Proof
 from citewell.core.vocabulary import CHECK, DECISIONS, NAMES, display_state
@@ -196,3 +197,38 @@ def _state(name: str, words: str) -> str:
 def _written_out(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+# --- Markdown -------------------------------------------------------------------------------------
+
+ACTIVE = re.compile(r"(?<=\])[(:]|(?<!\\)(?:\\\\)*<(?=[A-Za-z/!?])")
+"""A backslash is inserted before the last character of each match. The first alternative covers
+"[words](address)", "![](address)" and "[label]: address", which a client might fetch, revealing to the
+document's author that somebody asked; the second covers tags, comments and "<address>", unless already
+escaped, as a second backslash would undo it. Emphasis, lists and tables are left alone."""
+
+
+def harmless(text: str) -> str:
+    return ACTIVE.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+
+
+def harmless_values(value: Any) -> Any:
+    """A JSON value with each of its strings escaped, except the names of fields."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, dict):
+        return {name: harmless_values(one) for name, one in value.items()}
+    return [harmless_values(one) for one in value] if isinstance(value, list) else value
+
+
+def unescaped(text: str) -> str:
+    """Undoes :func:`harmless`, for quotes that come back."""
+    return _ESCAPED.sub("", text)
+
+
+_ESCAPED = re.compile(r"(?<=\])\\(?=[(:])|\\(?=<[A-Za-z/!?])")
+
+
+def harmless_line(text: str) -> str:
+    """Escaped and on one line: a line break could let it continue as one of our list items."""
+    return harmless(" ".join(text.split()))

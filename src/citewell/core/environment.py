@@ -1,6 +1,9 @@
-"""The environment in which results are bit-identical: release, runtime versions, processor class.
+"""What surrounds a result: the time, behind a port so that tests can freeze it, and the one format it is
+written in; and the environment in which results are bit-identical: release, runtime versions, processor
+class.
 
-In: this process. Out: names and versions, for every record; a replay elsewhere says so.
+In: this process, a :class:`citewell.core.ports.Clock`. Out: names and versions, for every record (a replay
+elsewhere says so); ISO-8601 in UTC with microseconds and a ``Z``, which sorts as text.
 """
 
 from __future__ import annotations
@@ -8,8 +11,13 @@ from __future__ import annotations
 import importlib
 import os
 import platform
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.core.ports import Clock
 
 
 def environment() -> dict[str, str]:
@@ -43,3 +51,21 @@ def bare() -> dict[str, str]:
     one thread, and none of the keys that this process was started with."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {**kept, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+class SystemClock:
+    """The machine's clock; it may jump, so nothing is ever ordered by it alone."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def stamp(clock: Clock) -> str:
+    """The current time in the format of every record: ``2026-11-21T03:41:09.000000Z``."""
+    return format_time(clock.now())
+
+
+def format_time(moment: datetime) -> str:
+    """``moment`` in that format; a naive datetime is taken as UTC."""
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return zoned.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from citewell.core.addresses import is_address
+from citewell.core.addresses import fault_of, is_address
 from citewell.core.errors import DocumentError, LimitError, UnreadableError, UsageError
 from citewell.core.identity import hash_pieces
-from citewell.core.naming import fault_of
 
 DEEPEST = 100
 _MOST_VISITS = 8  # to one folder through different links

@@ -20,8 +20,8 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from citewell.core.addresses import is_address
-from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
+from citewell.core.environment import SystemClock, stamp
 from citewell.core.errors import AbandonedError, LimitError, UsageError
 from citewell.core.ports import Clock
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, missing_version

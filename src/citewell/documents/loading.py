@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from citewell.core.clock import SystemClock, stamp
+from citewell.core.addresses import check_id
 from citewell.core.config import Chunking
+from citewell.core.environment import SystemClock, stamp
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.identity import hash_text
-from citewell.core.naming import check_id
 from citewell.core.ports import Clock
 from citewell.core.records import Document
 from citewell.documents.chunking import chunk_document

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from citewell.core.addresses import visible_id
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
-from citewell.core.naming import visible_id
 from citewell.core.records import Document
 from citewell.documents import detect as formats
 from citewell.documents.archives import archive_members

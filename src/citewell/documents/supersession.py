@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from citewell.core.addresses import source_of
 from citewell.core.environment import environment
 from citewell.core.errors import EvidenceError
-from citewell.core.naming import source_of
 from citewell.core.records import Document, Standing, Supersession
 from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.statements import (

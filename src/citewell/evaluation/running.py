@@ -15,8 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from citewell.audit import EntryKind, Log
-from citewell.core.clock import format_time
-from citewell.core.environment import environment
+from citewell.core.environment import environment, format_time
 from citewell.core.errors import CitewellError
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Case, Maker, Passage

@@ -54,13 +54,10 @@ class LanguageModelWriter:
 
     def generate(self, request: GenerationRequest) -> Draft:
         """Raises GeneratorError if there is no passage or the model gives no answer at all."""
-        return self._write(request, None)
+        return self.stream(request, None)
 
-    def stream(self, request: GenerationRequest, emit: Callable[[Draft], None]) -> Draft:
+    def stream(self, request: GenerationRequest, emit: Callable[[Draft], None] | None) -> Draft:
         """``emit`` gets each longer draft, made of complete claims only: never a half-written marker."""
-        return self._write(request, emit)
-
-    def _write(self, request: GenerationRequest, emit: Callable[[Draft], None] | None) -> Draft:
         sources = LabelledSources(usable(request.passages), self._settings.max_sources)
         if not sources.passages:
             raise GeneratorError("there is no passage to write from")
@@ -70,7 +67,7 @@ class LanguageModelWriter:
                 notes.append(f"the server took no {form.value} before")
                 continue
             prompted = prompt_for(request, sources, form, self._settings)
-            listener = _Listener(self, form, request, sources, emit) if emit else None
+            listener = self._listener(form, request, sources, emit) if emit else None
             try:
                 said = self._model.complete(prompted, listener)
             except FormRefusedError as error:
@@ -134,46 +131,36 @@ class LanguageModelWriter:
         text = said.text if said.whole and whole else _whole_sentences(said.text)
         return read_inline(text, sources), told
 
-    def _maker(self, form: Form) -> Maker:
-        files = prompt_files(form, self._settings)
-        return msgspec.structs.replace(self._model.maker, prompt_hash=hash_prompts(files))
-
-
-class _Listener:
-    """Partial completions -> growing drafts, one for each further claim."""
-
-    def __init__(
+    def _listener(
         self,
-        writer: LanguageModelWriter,
         form: Form,
         request: GenerationRequest,
         sources: LabelledSources,
         emit: Callable[[Draft], None],
-    ) -> None:
-        self._writer, self._form, self._request, self._sources = writer, form, request, sources
-        self._emit, self._length, self._claims = emit, 0, 0
+    ) -> Callable[[Completion], None]:
+        """Partial completions -> growing drafts, one for each further claim."""
+        length = claims = 0
 
-    def __call__(self, said: Completion) -> None:
-        wrote(said.served)
-        fresh = said.text[self._length :] if len(said.text) >= self._length else said.text
-        if len(said.text) < self._length:
-            self._claims = 0
-        self._length = len(said.text)
-        if not any(mark in fresh for mark in _BOUNDARY):
-            return
-        whole_so_far = self._so_far(said)
-        written, _ = self._writer.read(whole_so_far, self._form, self._request, self._sources, whole=False)
-        if len(written.claims) != self._claims:
-            self._claims = len(written.claims)
-            self._emit(
-                Draft(text=written.text, raw=said.text, claims=written.claims, maker=self._writer.maker)
-            )
+        def heard(said: Completion) -> None:
+            nonlocal length, claims
+            wrote(said.served)
+            if len(said.text) < length:  # asked again
+                length = claims = 0
+            fresh, length = said.text[length:], len(said.text)
+            if not any(mark in fresh for mark in _BOUNDARY):
+                return
+            if form is Form.NATIVE:  # a segment is complete once another one has started after it
+                said = msgspec.structs.replace(said, segments=said.segments[:-1])
+            written, _ = self.read(said, form, request, sources, whole=False)
+            if len(written.claims) != claims:
+                claims = len(written.claims)
+                emit(Draft(text=written.text, raw=said.text, claims=written.claims, maker=self.maker))
 
-    def _so_far(self, said: Completion) -> Completion:
-        """A native segment is complete once another one has started after it."""
-        if self._form is not Form.NATIVE:
-            return said
-        return msgspec.structs.replace(said, segments=said.segments[:-1])
+        return heard
+
+    def _maker(self, form: Form) -> Maker:
+        files = prompt_files(form, self._settings)
+        return msgspec.structs.replace(self._model.maker, prompt_hash=hash_prompts(files))
 
 
 def _whole_sentences(text: str) -> str:

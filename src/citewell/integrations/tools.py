@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.core.escaping import harmless_values
+from citewell.core.display import harmless_values
 
 Tool = Callable[..., dict[str, Any]]
 

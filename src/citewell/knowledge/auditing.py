@@ -21,7 +21,7 @@ from citewell.audit.pages import Counts, Page, Queries, VisibleQueries
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.core.access import OWNER, Caller, Role
-from citewell.core.clock import stamp
+from citewell.core.environment import stamp
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Trace
@@ -118,7 +118,7 @@ class Auditing:
                 yield entry, msgspec.json.decode(entry.body)
 
     def signals(self, since: str = "") -> Iterator[tuple[str, str]]:
-        """(request, signal) of the feedback since that time (formatted as by ``clock.format_time``) on
+        """(request, signal) of the feedback since that time (formatted as by ``environment.format_time``) on
         answers that the caller may see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.FEEDBACK):

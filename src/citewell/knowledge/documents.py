@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.core.access import OWNER, Caller, Role, string_tuple
-from citewell.core.addresses import is_address
+from citewell.core.addresses import check_id, is_address
 from citewell.core.config import Config
 from citewell.core.errors import AbandonedError, AccessError, EvidenceError, UsageError
 from citewell.core.files import make_folder
-from citewell.core.naming import check_id
 from citewell.core.records import Document, Supersession
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.sealing import failures, seal_ingest, supersessions_to_seal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
-from citewell.core.clock import format_time
+from citewell.core.environment import format_time
 
 if TYPE_CHECKING:
     from citewell.audit.erasure import Forget

@@ -24,7 +24,7 @@ from citewell.audit.entries import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.audit.question import ANY
 from citewell.core.access import EVALUATION, OWNER, Caller, Role
-from citewell.core.clock import stamp
+from citewell.core.environment import stamp
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.files import replace_file
 from citewell.core.identity import plain

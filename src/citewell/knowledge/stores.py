@@ -22,8 +22,8 @@ from citewell.audit.postgres import PostgresDatabase
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.witnesses import Publisher, witnesses
-from citewell.core.clock import SystemClock
 from citewell.core.config import Config
+from citewell.core.environment import SystemClock
 from citewell.core.errors import LogError, UsageError
 from citewell.knowledge.feedback import Feedback, FeedbackStore
 from citewell.knowledge.feedback.intake import Intake

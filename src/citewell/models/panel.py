@@ -77,9 +77,7 @@ class EscalatingEntailer(_Panel):
 
 
 PANELS: dict[str, Callable[[Sequence[Entailer]], Entailer]] = {
-    JointEntailer.joint: JointEntailer,
-    AgreementEntailer.joint: AgreementEntailer,
-    EscalatingEntailer.joint: EscalatingEntailer,
+    panel.joint: panel for panel in (JointEntailer, AgreementEntailer, EscalatingEntailer)
 }
 
 

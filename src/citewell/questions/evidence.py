@@ -15,8 +15,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Passage, Record
-from citewell.core.sentences import sentence_spans
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked, sentence_spans
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
 from citewell.questions.parsing import ParsedQuestion, QuestionKind, label_words

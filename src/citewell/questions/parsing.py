@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from citewell.core.records import Record
-from citewell.core.stretches import Places
+from citewell.core.sentences import Places
 from citewell.questions.calculator import Mention, calculator
 from citewell.questions.periods import MONTHS, Period, periods_in
 

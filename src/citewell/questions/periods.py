@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from citewell.core.records import Record
-from citewell.core.stretches import with_free
+from citewell.core.sentences import with_free
 
 MONTHS = str.split("""
     january february march april may june july august september october november december

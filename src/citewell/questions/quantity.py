@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from citewell.core.records import Record
-from citewell.core.stretches import with_free
+from citewell.core.sentences import with_free
 from citewell.questions.periods import MONTHS as MONTH_NAMES
 
 SCALES: dict[str, int] = {

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
+from citewell.core.addresses import visible_id
 from citewell.core.config import Documents
 from citewell.core.files import make_file, make_folder
 from citewell.core.identity import TAG, hash_file
-from citewell.core.naming import visible_id
 from citewell.core.records import Document
 from citewell.documents.detect import PAGED
 from citewell.documents.drawing import draw_page

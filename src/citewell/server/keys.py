@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.access import Caller, Role
-from citewell.core.clock import SystemClock, format_time
+from citewell.core.environment import SystemClock, format_time
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.files import open_wal
 from citewell.core.ports import Clock
@@ -49,7 +49,7 @@ class Scope(StrEnum):
 
 
 class ApiKey(Record, frozen=True, kw_only=True):
-    """A key without its secret. Times as :func:`citewell.core.clock.format_time`, "" for never."""
+    """A key without its secret. Times as :func:`citewell.core.environment.format_time`, "" for never."""
 
     key_id: str
     user: str

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from citewell.core.clock import format_time
+from citewell.core.environment import format_time
 from citewell.server.metrics import Metrics
 
 FIELDS = ("method", "route", "status", "ms", "credential", "request_id", "error", "pieces")

@@ -22,9 +22,9 @@ from mcp.types import ToolAnnotations
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, model_validator
 
 from citewell.audit.question import AuditQuery, moment
+from citewell.core.display import harmless, harmless_values, unescaped
 from citewell.core.environment import environment
 from citewell.core.errors import AccessError, CitewellError
-from citewell.core.escaping import harmless, harmless_values, unescaped
 from citewell.core.identity import plain, session_id
 from citewell.core.metering import Meter, listener, metered, unmetered
 from citewell.core.records import AuditRecord, Citation, Document, Row, Table, read_by_ocr

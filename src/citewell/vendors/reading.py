@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from citewell.core.addresses import visible_id
 from citewell.core.errors import UsageError
-from citewell.core.naming import visible_id
 from citewell.core.records import Cited, Quote, Record
 from citewell.vendors.requests import AnswerRequest, RequestSource, Row, objects, results, sent, string
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.core.naming import visible_id
+from citewell.core.addresses import visible_id
 from citewell.core.records import Record
 
 Row = Mapping[str, Any]

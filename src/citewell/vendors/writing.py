@@ -15,7 +15,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Citation, Claim, Status
-from citewell.core.stretches import bytes_before
+from citewell.core.sentences import bytes_before
 from citewell.vendors.reading import VendorAnswer
 from citewell.vendors.requests import RequestSource
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 
-from citewell.core.sentences import sentence_spans
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked, sentence_spans
 from citewell.questions.quantity import Quantity, QuantityForm
 from citewell.questions.scales import context_scales
 from citewell.verification.cells import missing_scale, place_numbers

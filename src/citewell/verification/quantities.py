@@ -19,8 +19,7 @@ from functools import lru_cache
 import msgspec
 
 from citewell.core.metering import must_go_on
-from citewell.core.sentences import line_span
-from citewell.core.stretches import with_free
+from citewell.core.sentences import line_span, with_free
 from citewell.questions.quantity import (
     CENTS,
     CURRENCIES,

@@ -13,8 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from citewell.core.sentences import line_span, sentence_spans
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked, line_span, sentence_spans
 from citewell.questions.quantity import moments
 from citewell.verification.lexicon import HEDGES, NEGATIONS
 from citewell.verification.verbatim import LEAST_WORDS, find_all

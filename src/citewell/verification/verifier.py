@@ -26,8 +26,7 @@ from citewell.core.identity import hash_value
 from citewell.core.metering import must_go_on
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
-from citewell.core.sentences import sentence_spans
-from citewell.core.stretches import blanked
+from citewell.core.sentences import blanked, sentence_spans
 from citewell.questions.parsing import yes_or_no
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english

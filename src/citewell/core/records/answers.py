@@ -240,8 +240,3 @@ class Case(Record, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     reviewed: str = ""
-
-
-def to_json(value: Any) -> bytes:
-    """Compact JSON of a record for output; for hashing use ``identity.canonical_json``."""
-    return msgspec.json.encode(value)

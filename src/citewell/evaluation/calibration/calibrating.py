@@ -12,9 +12,8 @@ from collections.abc import Sequence, Sized
 
 import msgspec
 
-from citewell.core.clock import format_time
 from citewell.core.config import Config
-from citewell.core.environment import environment
+from citewell.core.environment import environment, format_time
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_text
 from citewell.core.records import Case, Decision, Passage, Proof, Record

@@ -15,7 +15,7 @@ from typing import Any
 from citewell.audit import EntryKind, Log
 from citewell.audit.entries import UNREADABLE
 from citewell.audit.keys import asker
-from citewell.core.clock import stamp
+from citewell.core.environment import stamp
 from citewell.core.errors import UsageError, did_you_mean
 from citewell.core.identity import plain
 from citewell.core.ports import Clock, TraceStore

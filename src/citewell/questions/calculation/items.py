@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from citewell.core.records import Cell, Passage, Record, Row
-from citewell.core.stretches import blanked, with_free
+from citewell.core.sentences import blanked, with_free
 from citewell.questions.calculator import Mention, Named
 from citewell.questions.naming import of_the_named
 from citewell.questions.parsing import ParsedQuestion, label_words, stem

@@ -22,7 +22,7 @@ from starlette.responses import Response, StreamingResponse
 
 from citewell.core import identity
 from citewell.core.access import Caller
-from citewell.core.escaping import ACTIVE, harmless, harmless_line
+from citewell.core.display import ACTIVE, harmless, harmless_line
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.identity import require

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from citewell.core.access import Caller
 from citewell.core.records import Claim, Status
-from citewell.core.stretches import bytes_before
+from citewell.core.sentences import bytes_before
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
