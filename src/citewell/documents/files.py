@@ -195,10 +195,10 @@ def _open_under(root: Path, path: Path) -> int:
 
 
 def _left_the_folder() -> UnreadableError:
-    return UnreadableError("it is a link out of the folder", hint=_TARGET)
+    hint = "ingest its target by name, or copy the target into the folder"
+    return UnreadableError("it is a link out of the folder", hint=hint)
 
 
-_TARGET = "ingest its target by name, or copy the target into the folder"
 _Identity = tuple[int, int]
 
 

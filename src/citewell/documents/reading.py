@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.naming import visible_id
@@ -27,7 +25,6 @@ from citewell.documents.files import too_large
 from citewell.documents.html import read_html
 from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
-from citewell.documents.metadata import language
 from citewell.documents.odt import read_odt
 from citewell.documents.pptx import read_pptx
 from citewell.documents.rtf import read_rtf
@@ -104,7 +101,8 @@ class OpenedFile:
                 uri, unpack = self._level(part[:-1]).inside[part[-1]]
                 data = unpack()
             kind = formats.detect(data, uri, self._limits)
-            inside = _inside(kind, data, self._limits) if kind in INSIDE else []
+            with _told(kind):
+                inside = INSIDE[kind](data, self._limits) if kind in INSIDE else []
             if inside and len(part) >= _DEEPEST:
                 raise LimitError(
                     f"it is nested more than {_DEEPEST} archives deep",
@@ -113,11 +111,6 @@ class OpenedFile:
             around = {at: level for at, level in self._levels.items() if at == part[: len(at)]}
             self._levels = around | {part: _Level(uri, data, kind, inside)}
         return self._levels[part]
-
-
-def _inside(kind: str, data: bytes, limits: Documents) -> _Inside:
-    with _told(kind):
-        return INSIDE[kind](data, limits)
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:
@@ -151,8 +144,6 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
         document = read_as(kind, data, bounds, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
             raise ValueError("its text is not in Unicode NFC")
-        if document.language is None:
-            document = msgspec.structs.replace(document, language=language(document.text))
         return document
 
 

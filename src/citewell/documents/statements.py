@@ -199,9 +199,6 @@ def read_statements(document: Document) -> DocumentStatements:
     )
 
 
-# --- statements -----------------------------------------------------------------------------------
-
-
 def _read(text: str) -> tuple[list[Statement], list[str]]:
     """The statements, and the names of what the document says it amends."""
     statements: list[Statement] = []
@@ -275,9 +272,6 @@ def _new_words(text: str, line_end: int) -> int:
             break
         end = min(end + 1 + len(line), len(text))
     return end
-
-
-# --- names of documents ---------------------------------------------------------------------------
 
 
 class DocumentName(Record, frozen=True, kw_only=True):

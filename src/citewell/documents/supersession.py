@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 _ALIKE = 0.3
 """The least share of words that two editions of one document have in common."""
 
-
-# --- of a home -------------------------------------------------------------------------------------
-
 _STATED, _GIVEN, _FOUND = "stated", "superseding", "superseded"
 
 
@@ -136,9 +133,6 @@ def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable
     return counts
 
 
-# --- names ----
-
-
 class _Home:
     """The documents that a name may mean."""
 
@@ -210,9 +204,6 @@ class _Home:
 
 def _not_newer(one: DocumentStatements, other: DocumentStatements) -> bool:
     return not (one.dated and other.dated and one.dated > other.dated)
-
-
-# --- resolving ------------------------------------------------------------------------------------
 
 
 def resolve(

@@ -22,8 +22,15 @@ from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.files import make_folder
 from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
-from citewell.documents.index.snapshot import Snapshot, list_of, one_of, row_schema, table_of
-from citewell.documents.index.views import VIEWS, VIEWS_VERSION
+from citewell.documents.index.snapshot import (
+    VIEWS,
+    VIEWS_VERSION,
+    Snapshot,
+    list_of,
+    one_of,
+    row_schema,
+    table_of,
+)
 
 TABLE = "chunks"
 FORMAT = "1"
@@ -89,8 +96,6 @@ class LanceIndex:
             self._table.tags.create(_PUBLISHED, self._table.version)
         self._snapshot: Snapshot | None = None
 
-    # --- reading ----------------------------------------------------------------------------------
-
     def version(self) -> str:
         """The published version's name."""
         return self._name(self._table.tags.get_version(_PUBLISHED))
@@ -134,8 +139,6 @@ class LanceIndex:
                 # Two requests pinned it at once; anything else is a real failure.
                 if name not in self._tags():
                     raise
-
-    # --- writing ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def writer(self) -> Iterator[None]:
@@ -252,8 +255,6 @@ class LanceIndex:
             if crowded:
                 self._let_go(_GRACE)
         return self.version()
-
-    # --- inside -----------------------------------------------------------------------------------
 
     def _metadata(self) -> dict[str, str]:
         metadata = self._table.schema.metadata or {}

@@ -45,8 +45,8 @@ class Column(NamedTuple):
     x1: float
 
 
-def is_head_line(line: VisualLine, pieces: list[LineCell]) -> bool:
-    """Whether the line has only years, dates and period words, plus at most one stub: the top of columns."""
+def is_head_line(pieces: list[LineCell]) -> bool:
+    """Whether a line has only years, dates and period words, plus at most one stub: the top of columns."""
     if not pieces:
         return False
     dated = [piece for piece in pieces if _DATE_PART.fullmatch(piece.text)]

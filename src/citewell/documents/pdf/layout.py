@@ -106,9 +106,6 @@ def _ruled(lines: list[VisualLine], rules: list[RuledLine]) -> list[VisualLine]:
     return found
 
 
-# --- columns ------------------------------------------------------------------------------------
-
-
 def _regions(words: list[PdfWord], depth: int) -> list[list[PdfWord]]:
     """Bands of the page in reading order; a two-column band yields its left side, then its right."""
     if depth > 1 or len(words) < 40:
@@ -195,9 +192,6 @@ def _stands_alone(words: list[PdfWord]) -> bool:
         ink = sum(word.x1 - word.x0 for word in row)
         full += bool(ended) or ink > 0.6 * (right - left)
     return begun >= 0.6 * len(rows) and full >= 0.4 * len(rows)
-
-
-# --- lines --------------------------------------------------------------------------------------
 
 
 def _rows(words: list[PdfWord]) -> list[list[PdfWord]]:

@@ -202,7 +202,8 @@ def open_picture(data: bytes) -> pypdfium2.PdfDocument:
             raise LimitError(f"it has {count} pages; the limit is {MOST_PAGES}", hint="split the file")
         for number in range(count):
             picture.seek(number)
-            _check_size(*picture.size)
+            if math.prod(picture.size) > MOST_PIXELS:
+                raise _too_large("{} x {} pixels".format(*picture.size))
             _add_page(pdf, ImageOps.exif_transpose(picture), _dpi(picture))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(str(error)) from error
@@ -239,11 +240,6 @@ def _dpi(picture: Image.Image) -> tuple[float, float]:
     x, y = picture.info.get("dpi", (0.0, 0.0))
     known = all(_SCANNED_DPI / 2 <= float(each) <= _MOST_DPI for each in (x, y))
     return (float(x), float(y)) if known else (_SCREEN_DPI, _SCREEN_DPI)
-
-
-def _check_size(width: int, height: int) -> None:
-    if width * height > MOST_PIXELS:
-        raise _too_large(f"{width} x {height} pixels")
 
 
 def _too_large(told: str) -> LimitError:

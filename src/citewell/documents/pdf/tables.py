@@ -91,16 +91,13 @@ def _read(line: VisualLine) -> _Row:
     return _Row(line, pieces, data)
 
 
-# --- runs of lines ------------------------------------------------------------------------------
-
-
 def _runs(rows: list[_Row]) -> Iterator[list[int]]:
     """The indexes of the lines of figures of each table."""
     run: list[int] = []
     columns: list[Column] = []
     pending = 0
     for index, row in enumerate(rows):
-        heads = is_head_line(row.line, row.pieces)
+        heads = is_head_line(row.pieces)
         if run and (heads or _apart(rows[index - 1].line, row.line)):
             yield run  # new heads: what follows is a separate table
             run = []
@@ -168,9 +165,6 @@ def _merged(found: list[Column]) -> list[Column]:
         else:
             merged.append(column)
     return merged
-
-
-# --- one table ----------------------------------------------------------------------------------
 
 
 def _heads_start(rows: list[_Row], start: int, floor: int, columns: list[Column], zone: float) -> int:
