@@ -126,10 +126,8 @@ def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
 
 def nested_too_deep(most: int) -> LimitError:
     """The error for a page whose elements are nested more than ``most`` deep."""
-    return LimitError(
-        f"its elements are nested more than {most} deep",
-        hint="this is unusual; if you trust the page, raise documents.max_nesting",
-    )
+    hint = "this is unusual; if you trust the page, raise documents.max_nesting"
+    return LimitError(f"its elements are nested more than {most} deep", hint=hint)
 
 
 def strikes(attributes: Mapping[str, str]) -> bool:

@@ -109,10 +109,8 @@ class _Part(Message):
 
 
 def _unusual() -> LimitError:
-    return LimitError(
-        "its parts are nested too deep, or too many",
-        hint=f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts",
-    )
+    hint = f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts"
+    return LimitError("its parts are nested too deep, or too many", hint=hint)
 
 
 def from_eml(data: bytes) -> Mail:

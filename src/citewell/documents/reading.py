@@ -104,10 +104,8 @@ class OpenedFile:
             with _told(kind):
                 inside = INSIDE[kind](data, self._limits) if kind in INSIDE else []
             if inside and len(part) >= _DEEPEST:
-                raise LimitError(
-                    f"it is nested more than {_DEEPEST} archives deep",
-                    hint="unpack the outer archive and ingest the folder",
-                )
+                hint = "unpack the outer archive and ingest the folder"
+                raise LimitError(f"it is nested more than {_DEEPEST} archives deep", hint=hint)
             around = {at: level for at, level in self._levels.items() if at == part[: len(at)]}
             self._levels = around | {part: _Level(uri, data, kind, inside)}
         return self._levels[part]
@@ -175,7 +173,5 @@ def _told(kind: str = "") -> Iterator[None]:
         hint = "open it in the program it was made with and save it again"
         if kind in READERS and (what := READERS[kind].made_of_parts):
             raise DamagedError(f"its parts do not form a readable {what} {named}", hint=hint) from error
-        raise DamagedError(
-            f"it is malformed in an unexpected way {named}",
-            hint=f"{hint}; if it opens without errors there, please report this",
-        ) from error
+        hint = f"{hint}; if it opens without errors there, please report this"
+        raise DamagedError(f"it is malformed in an unexpected way {named}", hint=hint) from error

@@ -206,10 +206,8 @@ class SqliteEvidence:
         with self._lock, self._reporting():
             emptied = empty_wal(self._connection)
         if not emptied:
-            raise EvidenceError(
-                f"evidence {self.path}: another process is still reading the erased text",
-                hint="stop it and run the command again",
-            )
+            told = f"evidence {self.path}: another process is still reading the erased text"
+            raise EvidenceError(told, hint="stop it and run the command again")
 
     def derived(self, kind: str, names: Iterable[str] | None = None) -> dict[str, bytes]:
         """What was derived from documents and stored with them, by document id; for all if none are named."""
@@ -279,10 +277,8 @@ class SqliteEvidence:
         with self._writing() as connection:
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             if done > len(MIGRATIONS):
-                raise EvidenceError(
-                    f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}",
-                    hint="upgrade citewell",
-                )
+                told = f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}"
+                raise EvidenceError(told, hint="upgrade citewell")
             for statement in chain.from_iterable(MIGRATIONS[done:]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -308,10 +304,8 @@ class SqliteEvidence:
         try:
             yield
         except sqlite3.Error as error:
-            raise EvidenceError(
-                f"the evidence store {self.path} failed: {error}",
-                hint="free disk space, and check that the file is intact and writable",
-            ) from error
+            hint = "free disk space, and check that the file is intact and writable"
+            raise EvidenceError(f"the evidence store {self.path} failed: {error}", hint=hint) from error
 
 
 def _packed(values: Iterable[str]) -> str:
@@ -349,18 +343,14 @@ def _inspected(
 
 
 def _unreadable(document_id: str, version: str, told: str) -> EvidenceError:
-    return EvidenceError(
-        f"the stored body of {document_id} {version} {told}",
-        hint="the evidence was changed after it was stored: restore it from a backup",
-    )
+    hint = "the evidence was changed after it was stored: restore it from a backup"
+    return EvidenceError(f"the stored body of {document_id} {version} {told}", hint=hint)
 
 
 def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None) -> Document:
     if body is None:
-        raise EvidenceError(
-            f"the text of {document_id} {version} was erased",
-            hint="its hash is kept and citations of it read GONE; to add the file again, use another --id",
-        )
+        hint = "its hash is kept and citations of it read GONE; to add the file again, use another --id"
+        raise EvidenceError(f"the text of {document_id} {version} was erased", hint=hint)
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)
     except (zlib.error, msgspec.DecodeError) as error:

@@ -114,18 +114,14 @@ class LanceIndex:
         """The version that a record names, for replaying a retrieval. Raises UsageError if it is not kept."""
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
-            raise UsageError(
-                f"index version {version} belongs to a different index, not this one ({self._index_id})",
-                hint="open the home in which the record was made",
-            )
+            told = f"index version {version} belongs to a different index, not this one ({self._index_id})"
+            raise UsageError(told, hint="open the home in which the record was made")
         table = self._database.open_table(TABLE)
         try:
             table.checkout(int(number))
         except (RuntimeError, ValueError) as error:
-            raise UsageError(
-                f"index version {version} is no longer kept",
-                hint="only versions that records refer to are kept",
-            ) from error
+            hint = "only versions that records refer to are kept"
+            raise UsageError(f"index version {version} is no longer kept", hint=hint) from error
         return Snapshot(table, version, self._embedder)
 
     def pin(self, version: str) -> None:
@@ -263,10 +259,8 @@ class LanceIndex:
     def _check(self, wanted: Mapping[str, str]) -> None:
         made = self._metadata()
         if "index_id" not in made:
-            raise CitewellError(
-                f"{self.path} contains a table that is not a Citewell index",
-                hint="choose another home with --home",
-            )
+            hint = "choose another home with --home"
+            raise CitewellError(f"{self.path} contains a table that is not a Citewell index", hint=hint)
         differing = [key for key in wanted if made.get(key) != wanted[key]]
         if differing:
             told = "; ".join(

@@ -121,10 +121,8 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
             raise EncryptedError(
                 "the PDF is encrypted and needs a password", hint="remove the password and ingest it again"
             ) from error
-        raise DamagedError(
-            f"the PDF cannot be opened ({str(error).rstrip('.')})",
-            hint="it may be truncated: download it again, or print it to a new PDF",
-        ) from error
+        hint = "it may be truncated: download it again, or print it to a new PDF"
+        raise DamagedError(f"the PDF cannot be opened ({str(error).rstrip('.')})", hint=hint) from error
     if count == 0:
         raise DamagedError("the PDF has no pages", hint="it may be truncated: download it again")
     return pdf

@@ -243,7 +243,5 @@ def _dpi(picture: Image.Image) -> tuple[float, float]:
 
 
 def _too_large(told: str) -> LimitError:
-    return LimitError(
-        f"the picture is too large ({told}); the limit is {MOST_PIXELS // 1_000_000} million pixels",
-        hint="save it smaller",
-    )
+    told = f"the picture is too large ({told}); the limit is {MOST_PIXELS // 1_000_000} million pixels"
+    return LimitError(told, hint="save it smaller")
