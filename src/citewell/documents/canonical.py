@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNITS = re.compile(
     r"\(?\b((?:all |amounts? |dollars? |expressed |stated |u\.?s\.? ?){0,6}in "
     r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
-    re.IGNORECASE,
+    re.I,
 )
 _NUMBER = re.compile(r"^\W*\d(?:[\d.,\s]*\d)?(?:[.,]|\s{1,3})?(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
 _NO_VALUE = frozenset(
@@ -130,9 +130,8 @@ class Canonical:
         count = guess_head_rows(rows) if head_rows is None else head_rows
         count = min(count + _unlabelled_rows(rows, count), len(rows) - 1)
         nearest = rows[max(0, count - _HEAD_ROWS) : count]
-        heads = [
-            self._name(head) for head in joined_heads([[self._name(cell) for cell in row] for row in nearest])
-        ]
+        joined = joined_heads([[self._name(cell) for cell in row] for row in nearest])
+        heads = [self._name(head) for head in joined]
         before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
         corner = rows[0][0] if count else ""
         units = next(filter(None, map(find_units, (title, corner, before))), "")
@@ -224,10 +223,8 @@ class Canonical:
 
     def _name(self, text: str) -> str:
         """The text as it is repeated."""
-        self.note(
-            f"headings and labels cut to {NAME_LIMIT} characters where they are repeated: {{n}}",
-            len(text) > NAME_LIMIT,
-        )
+        cut = f"headings and labels cut to {NAME_LIMIT} characters where they are repeated: {{n}}"
+        self.note(cut, len(text) > NAME_LIMIT)
         return text[:NAME_LIMIT].rstrip()
 
     def _write(self, line: str) -> None:

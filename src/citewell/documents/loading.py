@@ -42,7 +42,7 @@ LlamaIndex's for SharePoint."""
 RESTRICTS = re.compile(
     r"(?:authorized|allowed|permitted)_\w+|permissions?(?:_\w+)?|acls?|access_(?:control|groups|list)\w*"
     r"|shared_with(?:_\w+)?",
-    re.IGNORECASE,
+    re.I,
 )
 """Members that look like an access list."""
 RANDOM = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -51,7 +51,7 @@ _TO = r"(?i:by|with|to(?: read)?)"
 
 def _bounded(pattern: str) -> re.Pattern[str]:
     """Limits runs of white space: however long they are, matching time grows with the text alone."""
-    return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.DOTALL)
+    return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.S)
 
 
 _STATEMENTS = tuple(

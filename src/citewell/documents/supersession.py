@@ -222,16 +222,14 @@ def resolve(
             found += made
             if not made and statement.sections:
                 text = document_of(by.document_id).text[statement.start : statement.end]
-                notes.append(
-                    (by.document_id, f"nothing in this home matches what this names: “{text[:160]}”")
-                )
+                told = f"nothing in this home matches what this names: “{text[:160]}”"
+                notes.append((by.document_id, told))
         for phrase in by.replaces:
             older = home.called(phrase, by, least=2)
             found += [_edition(one, by) for one in older]
             if not older:
-                notes.append(
-                    (by.document_id, f"no document in this home matches the “{phrase}” that it supersedes")
-                )
+                told = f"no document in this home matches the “{phrase}” that it supersedes"
+                notes.append((by.document_id, told))
         if by.retired is not None:
             found.append(_retired(home, by, by.retired))
         if by.expires:
@@ -290,14 +288,11 @@ def _resolved(
 def _retired(home: _Home, one: DocumentStatements, newer: str) -> Supersession:
     """A document whose own title says that it is superseded, by the one it names if that is here."""
     wanted = name_of(newer)
-    same = [other for other in home.all.values() if home.names[other.document_id].words == wanted.words]
+    words = wanted.words or home.names[one.document_id].words
+    same = [o for o in home.all.values() if o is not one and home.names[o.document_id].words == words]
     if not wanted.words:  # "the edition of 2024"
-        own = home.names[one.document_id].words
-        same = [other for other in home.all.values() if home.names[other.document_id].words == own]
-        same = [
-            o for o in same if {wanted.edition, *wanted.years} & {o.edition.casefold(), o.dated[:4]} - {""}
-        ]
-    same = [other for other in same if other is not one]
+        said = {wanted.edition, *wanted.years} - {""}
+        same = [other for other in same if said & {other.edition.casefold(), other.dated[:4]}]
     return _edition(one, same[0]) if len(same) == 1 else _whole(one, Standing.EDITION)
 
 
@@ -364,13 +359,8 @@ def _overtaken(found: Sequence[Supersession]) -> Iterator[Supersession]:
         for later in amending:
             same = (one.what, one.start) == (later.what, later.start) and one.by != later.by
             if same and one.from_date < later.from_date:
-                yield msgspec.structs.replace(
-                    later,
-                    what=one.by,
-                    what_version=one.by_version,
-                    start=one.source_start,
-                    end=one.source_end,
-                )
+                place = {"start": one.source_start, "end": one.source_end}
+                yield msgspec.structs.replace(later, what=one.by, what_version=one.by_version, **place)
 
 
 def _early(found: Iterable[Supersession]) -> list[Supersession]:

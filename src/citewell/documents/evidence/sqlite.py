@@ -289,15 +289,10 @@ class SqliteEvidence:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._reporting():
+        # The connection commits at the end, or rolls back.
+        with self._lock, self._reporting(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
-                    self._connection.execute("ROLLBACK")
-                raise
+            yield self._connection
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:

@@ -214,10 +214,8 @@ class LanceIndex:
     def relabel(self, document_id: str, acl: Sequence[str], tags: Sequence[str]) -> None:
         """Changes who may see a document, and its tags, in one commit; takes effect once published."""
         self._table.checkout_latest()
-        self._table.update(
-            where=one_of("document_id", [document_id]),
-            values_sql={"acl": list_of(acl), "tags": list_of(tags)},
-        )
+        labels = {"acl": list_of(acl), "tags": list_of(tags)}
+        self._table.update(where=one_of("document_id", [document_id]), values_sql=labels)
 
     def remove(self, document_ids: Iterable[str]) -> None:
         """Deletes documents in one commit; takes effect once published."""

@@ -221,9 +221,8 @@ class Snapshot:
 
     def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
         """The chunks of one document that begin in ``[start, end)``, in reading order."""
-        only = (
-            f"{one_of('document_id', [document_id])} AND start_offset >= {start:d} AND start_offset < {end:d}"
-        )
+        only = one_of("document_id", [document_id])
+        only += f" AND start_offset >= {start:d} AND start_offset < {end:d}"
         found = self._table.search().where(only).select(RESTORED).limit(None).to_list()
         return sorted((chunk_of(row) for row in found), key=lambda chunk: chunk.start_offset)
 

@@ -30,7 +30,7 @@ from citewell.documents.pdf.layout import VisualLine
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
     r"certain|other|under|less)|[,\-–—/&])$",
-    re.IGNORECASE,
+    re.I,
 )
 _ASIDE = re.compile(r"\([^\W\d_]{1,10}\)")
 _MAX_BETWEEN, _MOST_HEADS = 5, 7

@@ -31,7 +31,7 @@ from citewell.documents.pdf.paragraphs import (
 )
 from citewell.documents.pdf.tables import find_tables
 
-_CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
+_CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.I)
 
 
 class PdfText(NamedTuple):
