@@ -31,9 +31,7 @@ _UNITS = re.compile(
     re.I,
 )
 _NUMBER = re.compile(r"^\W*\d(?:[\d.,\s]*\d)?(?:[.,]|\s{1,3})?(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
-_NO_VALUE = frozenset(
-    ("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "\u2013", "\u2014")
-)
+_NO_VALUE = frozenset(("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "–", "—"))
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
 NAME_LIMIT = 300
@@ -143,15 +141,8 @@ class Canonical:
             self._row(row, heads, position >= count, reached=filled[position][:1] == [None])
             for position, row in enumerate(rows)
         ]
-        self._tables.append(
-            Table(
-                start=start,
-                end=self._length,
-                title=self._clean(title),
-                units=units,
-                rows=tuple(row for row in found if row is not None),
-            )
-        )
+        title, body = self._clean(title), tuple(row for row in found if row is not None)
+        self._tables.append(Table(start=start, end=self._length, title=title, units=units, rows=body))
 
     def note(self, text: str, count: int = 1) -> None:
         """Notes what was left out; ignored if ``text`` is "" or ``count`` is 0. ``{n}`` in ``text`` becomes

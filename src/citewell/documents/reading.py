@@ -115,11 +115,8 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
     """The names as parts of ids: on one line, relative, unique."""
     taken: set[str] = set()
     for number, name in enumerate(names, 1):
-        steps = [
-            step
-            for step in visible_id(clean(name)).replace("\\", "/").split("/")
-            if step not in ("", ".", "..")
-        ]
+        steps = visible_id(clean(name)).replace("\\", "/").split("/")
+        steps = [step for step in steps if step not in ("", ".", "..")]
         name = "/".join(steps)[-_LONGEST_NAME:] or f"part {number}"
         while name in taken:
             name = f"{number} {name}"

@@ -87,9 +87,9 @@ class SqliteEvidence:
         """
         check_text(document)
         with self._writing() as connection:
+            key = document.document_id, document.version
             kept = connection.execute(
-                "SELECT text_hash, reader FROM versions WHERE document_id = ? AND version = ?",
-                (document.document_id, document.version),
+                "SELECT text_hash, reader FROM versions WHERE document_id = ? AND version = ?", key
             ).fetchone()
             head = connection.execute(
                 "SELECT version, state FROM heads WHERE document_id = ?", (document.document_id,)
@@ -99,16 +99,8 @@ class SqliteEvidence:
             else:
                 refuse_second_text(kept[0], kept[1], document)
             same = head is not None and head[0] == document.version and head[1] == INDEXED
-            connection.execute(
-                "INSERT OR REPLACE INTO heads VALUES (?, ?, ?, '', ?, ?)",
-                (
-                    document.document_id,
-                    document.version,
-                    INDEXED if same else STORED,
-                    _packed(document.acl),
-                    _packed(document.tags),
-                ),
-            )
+            row = (*key, INDEXED if same else STORED, _packed(document.acl), _packed(document.tags))
+            connection.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, '', ?, ?)", row)
 
     def get(self, version: str, document_id: str = "") -> Document:
         """The version as stored, withdrawn or not. Raises EvidenceError if it is missing, was erased,

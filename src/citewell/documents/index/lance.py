@@ -165,14 +165,10 @@ class LanceIndex:
             # Whole documents are written at once, so any one chunk represents its document.
             numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
             firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
-            stored |= {
-                row["document_id"]: StoredDocument(
-                    version=row["document_version"],
-                    acl=tuple(row["acl"] or ()),
-                    tags=tuple(row["tags"] or ()),
-                )
-                for row in numbered.take(firsts).to_pylist()
-            }
+            for row in numbered.take(firsts).to_pylist():
+                acl, tags = tuple(row["acl"] or ()), tuple(row["tags"] or ())
+                held = StoredDocument(version=row["document_version"], acl=acl, tags=tags)
+                stored[row["document_id"]] = held
         return stored
 
     def encode(self, chunks: Sequence[Chunk]) -> Any:

@@ -147,15 +147,10 @@ def table_of(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any)
 
 def chunk_of(row: Mapping[str, Any]) -> Chunk:
     """The chunk whose ``RESTORED`` columns are in ``row``."""
-    cut = row["context_chars"]
-    text = row["text"]
-    return msgspec.structs.replace(
-        _decoder.decode(row["rest"]),
-        context=text[:cut],
-        content=text[cut + 1 :] if cut else text,
-        acl=tuple(row["acl"] or ()),
-        tags=tuple(row["tags"] or ()),
-    )
+    cut, text = row["context_chars"], row["text"]
+    words = {"context": text[:cut], "content": text[cut + 1 :] if cut else text}
+    labels = {name: tuple(row[name] or ()) for name in ("acl", "tags")}
+    return msgspec.structs.replace(_decoder.decode(row["rest"]), **words, **labels)
 
 
 BM25 = "bm25"

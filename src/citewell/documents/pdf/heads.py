@@ -216,11 +216,8 @@ def _nearest(piece: LineCell, columns: list[Column]) -> Span:
 def _distance(piece: LineCell, column: Column) -> float:
     """Distance of a head from a column; heads are centred, left- or right-aligned, and the nearest counts."""
     shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
-    apart = min(
-        abs(piece.x0 - column.x0),
-        abs(piece.x1 - column.x1),
-        abs(_centre(piece) - (column.x0 + column.x1) / 2),
-    )
+    off_centre = _centre(piece) - (column.x0 + column.x1) / 2
+    apart = min(abs(piece.x0 - column.x0), abs(piece.x1 - column.x1), abs(off_centre))
     return apart + (0 if shared > 0 else 50 - shared)
 
 

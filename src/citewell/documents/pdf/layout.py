@@ -92,16 +92,10 @@ def _ruled(lines: list[VisualLine], rules: list[RuledLine]) -> list[VisualLine]:
     heights = [rule.y for rule in rules]
     found = []
     for line in lines:
-        near = rules[
-            bisect_left(heights, line.base - 0.75 * line.size) : bisect_right(
-                heights, line.base + 0.1 * line.size
-            )
-        ]
-        spans = {
-            (round(rule.x0, 1), round(rule.x1, 1))
-            for rule in near
-            if rule.x1 > line.x0 - 40 and rule.x0 < line.x1 + 40
-        }
+        low = bisect_left(heights, line.base - 0.75 * line.size)
+        near = rules[low : bisect_right(heights, line.base + 0.1 * line.size)]
+        under = (rule for rule in near if rule.x1 > line.x0 - 40 and rule.x0 < line.x1 + 40)
+        spans = {(round(rule.x0, 1), round(rule.x1, 1)) for rule in under}
         found.append(line._replace(ruled=tuple(sorted(spans))) if spans else line)
     return found
 

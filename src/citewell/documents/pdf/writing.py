@@ -274,13 +274,6 @@ def _shown(line: VisualLine) -> str:
 
 
 def _box(start: int, end: int, line: VisualLine, x0: float, x1: float) -> Box:
-    return Box(
-        start=start,
-        end=end,
-        page=line.page,
-        x0=round(x0, 1),
-        y0=round(line.base - 0.22 * line.size, 1),
-        x1=round(x1, 1),
-        y1=round(line.base + 0.78 * line.size, 1),
-        confidence=line.confidence,
-    )
+    low, high = line.base - 0.22 * line.size, line.base + 0.78 * line.size
+    x0, y0, x1, y1 = (round(edge, 1) for edge in (x0, low, x1, high))
+    return Box(start=start, end=end, page=line.page, x0=x0, y0=y0, x1=x1, y1=y1, confidence=line.confidence)
