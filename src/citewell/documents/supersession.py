@@ -140,6 +140,9 @@ class _Home:
         self.all = {one.document_id: one for one in all_}
         self.names = {one.document_id: name_of(one.title) for one in self.all.values()}
 
+    def words(self, one: DocumentStatements) -> frozenset[str]:
+        return self.names[one.document_id].words
+
     def called(self, phrase: str, by: DocumentStatements, *, least: int) -> list[DocumentStatements]:
         """The documents that ``phrase`` means, other than ``by``: by id or file name, else by exact title,
         else by a title that contains its words, of which there must be at least ``least``."""
@@ -155,7 +158,7 @@ class _Home:
             return exact
         wanted = name_of(phrase)
         fit = [one for one in others if self._fits(wanted, one)]
-        whole = [one for one in fit if self.names[one.document_id].words == wanted.words]
+        whole = [one for one in fit if self.words(one) == wanted.words]
         # An amendment's title contains the title of what it amends.
         longer = [one for one in fit if len(one.amends) == 1]
         return whole or (longer if least <= len(wanted.words) else [])
@@ -177,16 +180,11 @@ class _Home:
         for phrase in by.amends[:-1]:
             if found := self.called(phrase, by, least=1):
                 return found
-        own = self.names[by.document_id].words
         held = [
-            one
-            for one in self.all.values()
-            if one.document_id != by.document_id
-            and len(name := self.names[one.document_id].words) > 1
-            and name < own
+            one for one in self.all.values() if len(self.words(one)) > 1 and self.words(one) < self.words(by)
         ]
-        most = max((len(self.names[one.document_id].words) for one in held), default=0)
-        return [one for one in held if len(self.names[one.document_id].words) == most]
+        most = max((len(self.words(one)) for one in held), default=0)
+        return [one for one in held if len(self.words(one)) == most]
 
     def meant(self, statement: Statement, by: DocumentStatements) -> DocumentStatements | None:
         """The one document that a statement about a section refers to; of several editions, the newest that
@@ -197,7 +195,7 @@ class _Home:
             found = base
         if base and any(one in base for one in found):
             found = [one for one in found if one in base]
-        titles = {self.names[one.document_id].words for one in found}
+        titles = {self.words(one) for one in found}
         dated = sorted((one for one in found if _not_newer(one, by)), key=lambda one: one.dated)
         return dated[-1] if dated and len(titles) == 1 and (len(dated) == 1 or dated[-1].dated) else None
 
@@ -251,12 +249,12 @@ def _resolved(
 ) -> list[Supersession]:
     if not statement.sections:
         subject = home.called(statement.by, by, least=2) if statement.by else [by]
-        own = statement.by and name_of(statement.by).words <= home.names[by.document_id].words
+        own = statement.by and name_of(statement.by).words <= home.words(by)
         newer = by if own or not statement.by else subject[0] if len(subject) == 1 else None
         least = len(statement.document) if statement.exact else 2
         older = home.called(statement.document, by, least=least)
         older = [one for one in older if newer and one is not newer and _not_newer(one, newer)]
-        if newer is None or len({home.names[one.document_id].words for one in older}) != 1:
+        if newer is None or len({home.words(one) for one in older}) != 1:
             return []
         return [_edition(one, newer, statement if newer is by else None) for one in older]
     what = home.meant(statement, by)
@@ -288,8 +286,8 @@ def _resolved(
 def _retired(home: _Home, one: DocumentStatements, newer: str) -> Supersession:
     """A document whose own title says that it is superseded, by the one it names if that is here."""
     wanted = name_of(newer)
-    words = wanted.words or home.names[one.document_id].words
-    same = [o for o in home.all.values() if o is not one and home.names[o.document_id].words == words]
+    words = wanted.words or home.words(one)
+    same = [other for other in home.all.values() if other is not one and home.words(other) == words]
     if not wanted.words:  # "the edition of 2024"
         said = {wanted.edition, *wanted.years} - {""}
         same = [other for other in same if said & {other.edition.casefold(), other.dated[:4]}]
@@ -328,7 +326,7 @@ def _editions(home: _Home) -> Iterator[tuple[DocumentStatements, DocumentStateme
     titled: dict[frozenset[str], list[DocumentStatements]] = {}
     for one in home.all.values():
         if one.edition or one.effective or one.expires:
-            titled.setdefault(home.names[one.document_id].words, []).append(one)
+            titled.setdefault(home.words(one), []).append(one)
     for words, group in titled.items():
         key = _dated if all(map(_dated, group)) else _numbered
         ordered = sorted(group, key=key) if words and all(map(key, group)) else []
