@@ -76,9 +76,8 @@ class MemoryEvidence:
     """:class:`citewell.core.ports.EvidenceStore` in memory, without a home."""
 
     def __init__(self) -> None:
-        self._documents: dict[
-            tuple[str, str], Document
-        ] = {}  # under its id, the first of a version also under ""
+        # By id and version; the first of a version is also without an id.
+        self._documents: dict[tuple[str, str], Document] = {}
 
     def put(self, document: Document) -> None:
         """Stores a version; storing it again changes nothing. Raises EvidenceError for a different text."""
