@@ -174,8 +174,9 @@ def _read(
                 return
             kept = plan.kept(source.document_id, version)
         known = None if kept is None or kept.media_type in CONTAINERS else kept
-        about = {"document_id": source.document_id, "root": source.root}
-        ask = partial(worker.open, source.place, **about, chunking=chunking)
+        ask = partial(
+            worker.open, source.place, document_id=source.document_id, root=source.root, chunking=chunking
+        )
         reply = ask(part=source.part, known=known)
         document, chunks = reply.document, reply.chunks
         if document is not None and source.part:
