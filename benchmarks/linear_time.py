@@ -38,8 +38,8 @@ from benchmarks.hostile_tables import FORMS, WRITERS
 from benchmarks.reporting import RESULTS, table, write
 from citewell.answering.verifying import caller_passages, verify
 from citewell.core.config import Chunking
+from citewell.core.display import harmless
 from citewell.core.errors import CitewellError
-from citewell.core.escaping import harmless
 from citewell.core.sentences import sentence_spans
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes

@@ -27,9 +27,8 @@ from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import chunk_id, hash_text
 from citewell.core.records import Answer, Chunk, Decision, Document
-from citewell.documents.index import LanceIndex
+from citewell.documents.index import VIEWS, LanceIndex
 from citewell.documents.index.snapshot import table_of
-from citewell.documents.index.views import VIEWS
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 

@@ -11,7 +11,7 @@ from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Document
 from citewell.documents.pdf.glyphs import PageWords, PdfWord
 from citewell.documents.pdf.layout import read_lines
-from citewell.documents.pdf.writing import write
+from citewell.documents.pdf.writing import PdfWriter
 
 LONG = "The company makes paper and sells it to printers in every country of the continent and"
 
@@ -210,7 +210,7 @@ def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:
         word("Soon.", 50, 80, 650),
     ]
     lines = read_lines(PageWords(612, 792, words, Counter(), []), 1)
-    written = write([lines], [(612, 792)], {})
+    written = PdfWriter([lines], {}).run([(612, 792)])
     assert written.text == "The caf\u00e9 closed.\nSoon.\n"
     assert [written.text[box.start : box.end] for box in written.boxes] == written.text.splitlines()
 

@@ -31,10 +31,8 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
-        raise DamagedError(
-            f"its ZIP directory cannot be read ({error}): it was truncated or changed",
-            hint="download or save it again",
-        ) from error
+        told = f"its ZIP directory cannot be read ({error}): it was truncated or changed"
+        raise DamagedError(told, hint="download or save it again") from error
     parts = archive.infolist()
     if any(part.flag_bits & 0x1 for part in parts):
         raise EncryptedError("it is encrypted", hint="remove the password and save it again")
@@ -60,10 +58,8 @@ def archive_members(data: bytes, limits: Documents) -> list[tuple[str, Callable[
     archive = open_archive(data, limits)
     files = [part for part in archive.infolist() if not part.is_dir() and not _HIDDEN.search(part.filename)]
     if len(files) > MOST_FILES:
-        raise LimitError(
-            f"it contains {len(files)} files; the limit is {MOST_FILES}",
-            hint="unpack it and ingest the folder",
-        )
+        hint = "unpack it and ingest the folder"
+        raise LimitError(f"it contains {len(files)} files; the limit is {MOST_FILES}", hint=hint)
     return [(part.filename, partial(unpack, archive, part)) for part in files]
 
 
@@ -85,10 +81,8 @@ def refuse_entities(archive: zipfile.ZipFile, endings: tuple[str, ...] = (".xml"
     for part in archive.infolist():
         head = unpack(archive, part, _HEAD) if part.filename.endswith(endings) else b""
         if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-            raise DamagedError(
-                f"its part {part.filename!r} declares XML entities, which such files never do",
-                hint="do not trust this file; if it is yours, save it again",
-            )
+            told = f"its part {part.filename!r} declares XML entities, which such files never do"
+            raise DamagedError(told, hint="do not trust this file; if it is yours, save it again")
 
 
 _PARTS = re.compile(r"docProps/core\.xml|meta\.xml|.*\.psmdcp", re.S)

@@ -28,12 +28,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNITS = re.compile(
     r"\(?\b((?:all |amounts? |dollars? |expressed |stated |u\.?s\.? ?){0,6}in "
     r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
-    re.IGNORECASE,
+    re.I,
 )
 _NUMBER = re.compile(r"^\W*\d(?:[\d.,\s]*\d)?(?:[.,]|\s{1,3})?(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
-_NO_VALUE = frozenset(
-    ("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "\u2013", "\u2014")
-)
+_NO_VALUE = frozenset(("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "–", "—"))
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
 NAME_LIMIT = 300
@@ -131,9 +129,8 @@ class Canonical:
         count = guess_head_rows(rows) if head_rows is None else head_rows
         count = min(count + _unlabelled_rows(rows, count), len(rows) - 1)
         nearest = rows[max(0, count - _HEAD_ROWS) : count]
-        heads = [
-            self._name(head) for head in joined_heads([[self._name(cell) for cell in row] for row in nearest])
-        ]
+        joined = joined_heads([[self._name(cell) for cell in row] for row in nearest])
+        heads = [self._name(head) for head in joined]
         before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
         corner = rows[0][0] if count else ""
         units = next(filter(None, map(find_units, (title, corner, before))), "")
@@ -145,15 +142,8 @@ class Canonical:
             self._row(row, heads, position >= count, reached=filled[position][:1] == [None])
             for position, row in enumerate(rows)
         ]
-        self._tables.append(
-            Table(
-                start=start,
-                end=self._length,
-                title=self._clean(title),
-                units=units,
-                rows=tuple(row for row in found if row is not None),
-            )
-        )
+        title, body = self._clean(title), tuple(row for row in found if row is not None)
+        self._tables.append(Table(start=start, end=self._length, title=title, units=units, rows=body))
 
     def note(self, text: str, count: int = 1) -> None:
         """Notes what was left out; ignored if ``text`` is "" or ``count`` is 0. ``{n}`` in ``text`` becomes
@@ -225,10 +215,8 @@ class Canonical:
 
     def _name(self, text: str) -> str:
         """The text as it is repeated."""
-        self.note(
-            f"headings and labels cut to {NAME_LIMIT} characters where they are repeated: {{n}}",
-            len(text) > NAME_LIMIT,
-        )
+        cut = f"headings and labels cut to {NAME_LIMIT} characters where they are repeated: {{n}}"
+        self.note(cut, len(text) > NAME_LIMIT)
         return text[:NAME_LIMIT].rstrip()
 
     def _write(self, line: str) -> None:

@@ -38,7 +38,7 @@ CHARACTERS_PER_TOKEN = 16  # a word of 10,000 letters is one unknown token, but 
 _EXCEPTION = re.compile(
     r"\W*(however|except|unless|notwithstanding|but|nevertheless|nonetheless|otherwise|excluding|provided|"
     r"only if|this (does|do|did|shall|will|is) not|the foregoing|these? exceptions?)\b",
-    re.IGNORECASE,
+    re.I,
 )
 _LINE = re.compile(r"[^\n]+")
 _TITLE_LIKE = re.compile(r"[A-Z0-9][^\n\t]{2,78}[^\s.,;!?]")

@@ -60,10 +60,8 @@ def _lines(value: Any, name: str) -> Iterator[str]:
     """One line per value, prefixed with its path of names. Raises LimitError for a long path, which every
     value under it repeats."""
     if len(name) > _LONGEST_PATH:
-        raise LimitError(
-            f"the names around one value are longer than {_LONGEST_PATH} characters: {name[:60]}...",
-            hint="shorten them, or put long texts into values",
-        )
+        told = f"the names around one value are longer than {_LONGEST_PATH} characters: {name[:60]}..."
+        raise LimitError(told, hint="shorten them, or put long texts into values")
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _lines(inner, f"{name}.{key}" if name else key)

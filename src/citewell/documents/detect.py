@@ -75,22 +75,14 @@ _OTHERS: tuple[tuple[int, bytes, str], ...] = (
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 # The part that identifies a ZIP archive, with its media type, or the name of a kind that is not read.
 _PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("ppt/presentation.xml", PPTX))
-_UNREAD_PARTS = (
-    ("xl/workbook.bin", "a binary Excel workbook"),
-    ("content.xml", "an OpenDocument file"),
-)
+_UNREAD_PARTS = (("xl/workbook.bin", "a binary Excel workbook"), ("content.xml", "an OpenDocument file"))
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAIL_STREAM = "__properties_version1.0".encode("utf-16-le")
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
 _BY_NAME = dict.fromkeys((".md", ".markdown"), MARKDOWN) | dict.fromkeys((".csv", ".tsv"), CSV)
 _BY_NAME |= dict.fromkeys((".txt", ".text", ".log"), PLAIN)
-_SPOKEN = {
-    HTML: "HTML",
-    MARKDOWN: "Markdown",
-    CSV: "a table in plain text",
-    PLAIN: "plain text",
-    JSON: "JSON",
-}
+_SPOKEN = {HTML: "HTML", MARKDOWN: "Markdown", JSON: "JSON"}
+_SPOKEN |= {CSV: "a table in plain text", PLAIN: "plain text"}
 _PDF_OBJECT = re.compile(rb"\d\s{1,8}obj\b")
 _BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".epub", ".rtf", ".msg", ".zip")
 _MAIL_START = re.compile(rb"(?:From [^\n]{1,200}\n)?(?:[!-9;-~]{1,76}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+)++")

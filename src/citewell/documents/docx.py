@@ -81,9 +81,8 @@ class _Body:
                 self._read_boxes()
         self.out.note("hidden runs of text left out: {n}", self._hidden)
         self.out.note("struck-out runs of text left out: {n}", self._struck)
-        self.out.note(
-            "symbols in a font that Citewell cannot read, shown as " + UNKNOWN + ": {n}", self._unknown
-        )
+        unknown = f"symbols in a font that Citewell cannot read, shown as {UNKNOWN}: {{n}}"
+        self.out.note(unknown, self._unknown)
 
     def _paragraph(self, elements: list[Any]) -> None:
         level = self._level(elements[-1])

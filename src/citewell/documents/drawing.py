@@ -61,10 +61,8 @@ def _waited(
             if reason := gone():
                 raise AbandonedError(f"the drawing of page {number} was ended: {reason}") from error
             if time.monotonic() > ends:
-                raise LimitError(
-                    f"drawing page {number} took longer than {limits.timeout_s:g} s",
-                    hint="raise documents.timeout_s",
-                ) from error
+                told = f"drawing page {number} took longer than {limits.timeout_s:g} s"
+                raise LimitError(told, hint="raise documents.timeout_s") from error
 
 
 def main() -> None:

@@ -51,13 +51,9 @@ class SourceFile:
 
     def inside(self, position: int, name: str) -> SourceFile:
         """The file at ``position`` inside this one."""
-        return replace(
-            self,
-            path=f"{self.path}/{name}",
-            document_id=f"{self.document_id}/{name}",
-            part=(*self.part, position),
-            within=f"{self.within}/{name}" if self.within else name,
-        )
+        path, document_id = f"{self.path}/{name}", f"{self.document_id}/{name}"
+        within = f"{self.within}/{name}" if self.within else name
+        return replace(self, path=path, document_id=document_id, part=(*self.part, position), within=within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +190,10 @@ def _open_under(root: Path, path: Path) -> int:
 
 
 def _left_the_folder() -> UnreadableError:
-    return UnreadableError("it is a link out of the folder", hint=_TARGET)
+    hint = "ingest its target by name, or copy the target into the folder"
+    return UnreadableError("it is a link out of the folder", hint=hint)
 
 
-_TARGET = "ingest its target by name, or copy the target into the folder"
 _Identity = tuple[int, int]
 
 
@@ -273,19 +269,14 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> Found:
             yield from _at(folder / entry, place / entry, name, line)
 
 
-_KINDS = (
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISDIR, "a folder"),
-)
+_KINDS = {stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFIFO: "a pipe"}
+_KINDS |= {stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder"}
 
 
 def _problem(path: Path, mode: int) -> UnreadableError | None:
     """Why ``path`` cannot be read as a file, without opening it."""
     if not stat.S_ISREG(mode):
-        what = next((what for test, what in _KINDS if test(mode)), "not a regular file")
+        what = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
         return UnreadableError(f"it is {what}", hint="name a regular file")
     if not os.access(path, os.R_OK):
         return UnreadableError("you may not read it", hint="check its permissions")

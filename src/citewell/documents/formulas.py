@@ -42,11 +42,8 @@ def linear(element: Any, left_out: Callable[[Any], bool]) -> str:
         return "".join(_signed(sign, parts[part]) for part, sign in signs if parts.get(part))
     texts = [linear(child, left_out) for part, child in inside if not part.endswith("Pr")]
     if name == "d":
-        return (
-            _said(element, "begChr", "(")
-            + _said(element, "sepChr", "|").join(texts)
-            + _said(element, "endChr", ")")
-        )
+        inner = _said(element, "sepChr", "|").join(texts)
+        return _said(element, "begChr", "(") + inner + _said(element, "endChr", ")")
     if name == "nary":
         return _said(element, "chr", "∫") + " ".join(filter(None, texts))
     return _BETWEEN.get(name, "").join(texts)

@@ -75,12 +75,8 @@ class Hiding:
         style = attributes.get("style", "")
         names = _names(tag, attributes)
         inks = [*_INK.findall(style)[-1:], *([attributes.get("color", "")] if tag == "font" else ())]
-        return (
-            "hidden" in attributes
-            or _hides(style)
-            or (not ground and any(map(is_pale, inks)))
-            or not self._names.isdisjoint(names)
-        )
+        white, named = not ground and any(map(is_pale, inks)), not self._names.isdisjoint(names)
+        return "hidden" in attributes or _hides(style) or white or named
 
     def ground(self, tag: str, attributes: Mapping[str, str]) -> bool | None:
         """Whether the element's background is other than white; None if it has none."""
@@ -126,10 +122,8 @@ def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
 
 def nested_too_deep(most: int) -> LimitError:
     """The error for a page whose elements are nested more than ``most`` deep."""
-    return LimitError(
-        f"its elements are nested more than {most} deep",
-        hint="this is unusual; if you trust the page, raise documents.max_nesting",
-    )
+    hint = "this is unusual; if you trust the page, raise documents.max_nesting"
+    return LimitError(f"its elements are nested more than {most} deep", hint=hint)
 
 
 def strikes(attributes: Mapping[str, str]) -> bool:

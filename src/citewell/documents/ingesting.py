@@ -88,10 +88,8 @@ def ingest(
         found = list(walk(paths, document_id=document_id, remote=remote.under))
         places = {place_of(path) for path in paths}
         if supersedes and len(found) != 1:
-            raise UsageError(
-                f"{len(found)} files cannot supersede {', '.join(supersedes)}",
-                hint="name the one file that does",
-            )
+            hint = "name the one file that does"
+            raise UsageError(f"{len(found)} files cannot supersede {', '.join(supersedes)}", hint=hint)
         writing = Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
 
         def stop() -> None:
@@ -245,10 +243,8 @@ class Writing:
         for start in range(0, len(item.chunks), _EMBED_CHUNKS):
             self.must_go_on()
             if time.monotonic() > ends:
-                raise LimitError(
-                    f"embedding its {len(item.chunks)} chunks takes longer than {limit:g} s",
-                    hint="split it, or raise documents.timeout_s",
-                )
+                told = f"embedding its {len(item.chunks)} chunks takes longer than {limit:g} s"
+                raise LimitError(told, hint="split it, or raise documents.timeout_s")
             batch = item.chunks[start : start + _EMBED_CHUNKS]
             tables.append(self._index.encode(batch))
             self._chunks += len(batch)

@@ -123,10 +123,8 @@ class Plan:
         many files in one, through all its levels: each level multiplies those of the one around it."""
         self._packed[source.place] += len(inside)
         if self._packed[source.place] > MOST_FILES:
-            raise LimitError(
-                f"with this one, the file contains more than {MOST_FILES:,} files at all levels",
-                hint="unpack it and ingest the folder",
-            )
+            told = f"with this one, the file contains more than {MOST_FILES:,} files at all levels"
+            raise LimitError(told, hint="unpack it and ingest the folder")
         self._inside[source.document_id] = [part.document_id for part in inside]
 
     def no_longer_inside(self, entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
@@ -177,11 +175,7 @@ def _read(
             kept = plan.kept(source.document_id, version)
         known = None if kept is None or kept.media_type in CONTAINERS else kept
         ask = partial(
-            worker.open,
-            source.place,
-            document_id=source.document_id,
-            root=source.root,
-            chunking=chunking,
+            worker.open, source.place, document_id=source.document_id, root=source.root, chunking=chunking
         )
         reply = ask(part=source.part, known=known)
         document, chunks = reply.document, reply.chunks

@@ -10,13 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_ROMAN = tuple(
-    zip(
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        ["m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"],
-        strict=True,
-    )
-)
+_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
+_ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 
 
 def letters(number: int) -> str:
@@ -33,25 +28,16 @@ def roman(number: int) -> str:
     if not 0 < number < 4_000:
         return str(number)
     text = ""
-    for value, sign in _ROMAN:
+    for value, sign in _ROMAN.items():
         count, number = divmod(number, value)
         text += sign * count
     return text
 
 
-STYLES: dict[str, Callable[[int], str]] = {
-    "a": letters,
-    "i": roman,
-    "A": lambda n: letters(n).upper(),
-    "I": lambda n: roman(n).upper(),
-}
-_FORMATS: dict[str, Callable[[int], str]] = {
-    "lowerLetter": letters,
-    "upperLetter": STYLES["A"],
-    "lowerRoman": roman,
-    "upperRoman": STYLES["I"],
-    "decimalZero": lambda number: f"{number:02}",
-}
+_TYPES: dict[str, Callable[[int], str]] = {"a": letters, "i": roman}
+_TYPES |= {"A": lambda n: letters(n).upper(), "I": lambda n: roman(n).upper()}
+_FORMATS = {"lowerLetter": letters, "upperLetter": _TYPES["A"], "lowerRoman": roman}
+_FORMATS |= {"upperRoman": _TYPES["I"], "decimalZero": lambda number: f"{number:02}"}
 
 
 class Marks:
@@ -91,7 +77,7 @@ class Numbers:
     """The numbers of one HTML ``ol``, from its attributes ``start``, ``type`` and ``reversed``."""
 
     def __init__(self, attributes: Mapping[str, str]) -> None:
-        self._style = STYLES.get(attributes.get("type", "1"), str)
+        self._style = _TYPES.get(attributes.get("type", "1"), str)
         self._step = -1 if "reversed" in attributes and "start" in attributes else 1
         self._next = _whole(attributes.get("start", ""), 1)
 

@@ -42,7 +42,7 @@ LlamaIndex's for SharePoint."""
 RESTRICTS = re.compile(
     r"(?:authorized|allowed|permitted)_\w+|permissions?(?:_\w+)?|acls?|access_(?:control|groups|list)\w*"
     r"|shared_with(?:_\w+)?",
-    re.IGNORECASE,
+    re.I,
 )
 """Members that look like an access list."""
 RANDOM = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -140,10 +140,8 @@ def load_document(given: Any, number: int, collection: str) -> Loaded:
     place among others would name another text tomorrow."""
     text = next((value for name in TEXTS if isinstance(value := getattr(given, name, None), str)), None)
     if text is None:
-        raise UsageError(
-            f"document {number} is a {type(given).__name__}, which has no text",
-            hint="pass documents of LangChain, LlamaIndex or Haystack",
-        )
+        hint = "pass documents of LangChain, LlamaIndex or Haystack"
+        raise UsageError(f"document {number} is a {type(given).__name__}, which has no text", hint=hint)
     about = getattr(given, "metadata", None) or getattr(given, "meta", None) or {}
     uri = next((str(about[name]) for name in SOURCES if about.get(name)), "")
     part = next((f"#{name}={about[name]}" for name in PARTS if about.get(name) is not None), "")

@@ -33,7 +33,7 @@ _SHOWN = ("From", "To", "Cc", "Date")
 KEPT = (*_SHOWN, "Subject", "Reply-To", "Message-ID", "In-Reply-To", "References")
 _LONGEST_FIELD, _LONGEST_PARAMETERS, _DEEPEST, _MOST_PARTS = 20_000, 2_000, 30, 1_000
 _ID = re.compile(r"<([^<>\s]{1,250})>")
-_QUOTED = re.compile(r"[ \t]*+(?:>[ \t]?+)++")
+_QUOTED = re.compile(r"^[ \t]*+(?:>[ \t]?+)++")
 _LONGEST_ATTRIBUTION = 3  # lines: "On Tue, 3 March 2026, Ann Bee <ann@example.org>\nwrote:"
 
 
@@ -109,10 +109,8 @@ class _Part(Message):
 
 
 def _unusual() -> LimitError:
-    return LimitError(
-        "its parts are nested too deep, or too many",
-        hint=f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts",
-    )
+    hint = f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts"
+    return LimitError("its parts are nested too deep, or too many", hint=hint)
 
 
 def from_eml(data: bytes) -> Mail:
@@ -194,18 +192,13 @@ def _write_plain(text: str, out: Canonical) -> None:
     runs = [(quoted, list(lines)) for quoted, lines in marked]
     for at, (quoted, lines) in enumerate(runs):
         if quoted:
-            write_text("\n".join(map(_unquoted, lines)), out, ">")
+            write_text("\n".join(_QUOTED.sub("", line) for line in lines), out, ">")
             out.leave(2)
             continue
         attribution = _attribution(lines) if at + 1 < len(runs) else []
         write_text("\n".join(lines[: len(lines) - len(attribution)]), out)
         out.leave(2)
         out.heading(" ".join(attribution), 2)
-
-
-def _unquoted(line: str) -> str:
-    mark = _QUOTED.match(line)
-    return line[mark.end() :] if mark else line
 
 
 def _attribution(lines: list[str]) -> list[str]:

@@ -79,10 +79,8 @@ def _page(body: str, most: int) -> str:
             return str(parser.renderer.render(_as_browsers(tokens, most), parser.options, {}))
     except RecursionError:
         pass
-    raise LimitError(
-        f"its quotes or lists are nested more than {_DEEPEST} deep",
-        hint="this is unusual; reduce the nesting",
-    )
+    hint = "this is unusual; reduce the nesting"
+    raise LimitError(f"its quotes or lists are nested more than {_DEEPEST} deep", hint=hint)
 
 
 def _as_browsers(tokens: list[Token], most: int) -> list[Token]:

@@ -30,8 +30,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 MONTH = "|".join([*MONTHS, "sept", *(month[:3] for month in MONTHS)])
 _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"^(?:D:)?(\d{4})(\d\d)(\d\d)(?:\d{6})?(?:[Z+-].*)?$")
-_US = re.compile(rf"\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({MONTH})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_US = re.compile(rf"\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.I)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({MONTH})\.?,?\s+(\d{{4}})\b", re.I)
 DATE = (
     rf"(?i:(?:[a-z]+day,?\s+)?(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|(?:{MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{MONTH})\.?,?\s+\d{{4}}))(?!\d)"
@@ -68,9 +68,7 @@ _TITLED = re.compile(
     rf"|(?P<expires_at>valid (?:until|to|through)|expires? on))\s+(?P<date>{DATE})\W?",
     re.I,
 )
-_PUBLISHED = re.compile(
-    rf"\b(?:{_LABELS['published_at']})\b\W{{0,3}}(?:on\b|as of\b)?\W{{0,3}}", re.IGNORECASE
-)
+_PUBLISHED = re.compile(rf"\b(?:{_LABELS['published_at']})\b\W{{0,3}}(?:on\b|as of\b)?\W{{0,3}}", re.I)
 _EDITION = re.compile(
     r"\b(?:version|edition|revision|rev\.?|v\.?)\s?(?:of\s)?(\d+(?:\.\d+)*|(?-i:[A-Z])\b)"
     r"|\b(\d{4}) edition\b",
@@ -79,7 +77,7 @@ _EDITION = re.compile(
 _WORTHLESS = re.compile(
     r"^(?:untitled.*|document ?\d*|title|microsoft word\b.*|powerpoint presentation|slide \d+|"
     r".*\.(?:docx?|pdf|indd|qxd|xlsx?|rtf|tmp))$",
-    re.IGNORECASE,
+    re.I,
 )
 _PROGRAM = re.compile(
     r"^(?:python-docx|openpyxl|xlsxwriter|apache poi|microsoft office user|user|admin)$", re.I

@@ -14,7 +14,6 @@ import platform
 import re
 import struct
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -79,21 +78,17 @@ def main() -> None:
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    read = _Files().read
+    files = _Files()
     while len(header := requests.read(8)) == 8:
         payload = requests.read(int.from_bytes(header, "big"))
-        reply = _serve(msgspec.msgpack.decode(payload, type=Request), read)
-        write_frame(replies, reply)
+        write_frame(replies, _serve(msgspec.msgpack.decode(payload, type=Request), files))
 
 
-_Read = tuple[Document | None, tuple[str, ...]]
-
-
-def _serve(request: Request, read: Callable[[Request], _Read]) -> bytes:
+def _serve(request: Request, files: _Files) -> bytes:
     try:
         limit_memory(request.limits.memory_mb)
         _limit_time(request.limits.timeout_s)
-        document, inside = (request.document, ()) if request.document else read(request)
+        document, inside = (request.document, ()) if request.document else files.read(request)
         cut = chunk_document(document, request.chunking) if document and request.chunking else ()
         reply = Reply(document=document, chunks=tuple(cut), inside=inside, peak_mb=_peak_mb())
         return msgspec.msgpack.encode(reply)
@@ -114,12 +109,15 @@ class _Files:
     def __init__(self) -> None:
         self._kept: tuple[object, OpenedFile] | None = None
 
-    def read(self, request: Request) -> _Read:
+    def read(self, request: Request) -> tuple[Document | None, tuple[str, ...]]:
         path = Path(os.fsdecode(request.path))
         which = (path, request.root, _state(path))
         if self._kept is None or self._kept[0] != which or not request.part:
             self._kept = None  # its memory is needed
-            self._kept = which, _opened(path, request)
+            root = Path(os.fsdecode(request.root)) if request.root else None
+            data = read_file(path, max_bytes=request.limits.max_file_mb << 20, root=root)
+            name = os.fsencode(path).decode("utf-8", "replace")
+            self._kept = which, OpenedFile(data, uri=name, limits=request.limits)
         document, inside = self._kept[1].read(request.part, document_id=request.document_id)
         if not request.part and not inside:
             self._kept = None
@@ -131,13 +129,6 @@ def _state(path: Path) -> tuple[int, ...]:
         found = path.stat()
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
     return ()
-
-
-def _opened(path: Path, request: Request) -> OpenedFile:
-    root = Path(os.fsdecode(request.root)) if request.root else None
-    data = read_file(path, max_bytes=request.limits.max_file_mb << 20, root=root)
-    name = os.fsencode(path).decode("utf-8", "replace")
-    return OpenedFile(data, uri=name, limits=request.limits)
 
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000

@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from citewell.core.addresses import visible_id
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
@@ -27,7 +25,6 @@ from citewell.documents.files import too_large
 from citewell.documents.html import read_html
 from citewell.documents.mail import from_eml, from_msg, read_mail
 from citewell.documents.markdown import read_markdown
-from citewell.documents.metadata import language
 from citewell.documents.odt import read_odt
 from citewell.documents.pptx import read_pptx
 from citewell.documents.rtf import read_rtf
@@ -104,31 +101,22 @@ class OpenedFile:
                 uri, unpack = self._level(part[:-1]).inside[part[-1]]
                 data = unpack()
             kind = formats.detect(data, uri, self._limits)
-            inside = _inside(kind, data, self._limits) if kind in INSIDE else []
+            with _told(kind):
+                inside = INSIDE[kind](data, self._limits) if kind in INSIDE else []
             if inside and len(part) >= _DEEPEST:
-                raise LimitError(
-                    f"it is nested more than {_DEEPEST} archives deep",
-                    hint="unpack the outer archive and ingest the folder",
-                )
+                hint = "unpack the outer archive and ingest the folder"
+                raise LimitError(f"it is nested more than {_DEEPEST} archives deep", hint=hint)
             around = {at: level for at, level in self._levels.items() if at == part[: len(at)]}
             self._levels = around | {part: _Level(uri, data, kind, inside)}
         return self._levels[part]
-
-
-def _inside(kind: str, data: bytes, limits: Documents) -> _Inside:
-    with _told(kind):
-        return INSIDE[kind](data, limits)
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:
     """The names as parts of ids: on one line, relative, unique."""
     taken: set[str] = set()
     for number, name in enumerate(names, 1):
-        steps = [
-            step
-            for step in visible_id(clean(name)).replace("\\", "/").split("/")
-            if step not in ("", ".", "..")
-        ]
+        steps = visible_id(clean(name)).replace("\\", "/").split("/")
+        steps = [step for step in steps if step not in ("", ".", "..")]
         name = "/".join(steps)[-_LONGEST_NAME:] or f"part {number}"
         while name in taken:
             name = f"{number} {name}"
@@ -151,8 +139,6 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
         document = read_as(kind, data, bounds, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
             raise ValueError("its text is not in Unicode NFC")
-        if document.language is None:
-            document = msgspec.structs.replace(document, language=language(document.text))
         return document
 
 
@@ -184,7 +170,5 @@ def _told(kind: str = "") -> Iterator[None]:
         hint = "open it in the program it was made with and save it again"
         if kind in READERS and (what := READERS[kind].made_of_parts):
             raise DamagedError(f"its parts do not form a readable {what} {named}", hint=hint) from error
-        raise DamagedError(
-            f"it is malformed in an unexpected way {named}",
-            hint=f"{hint}; if it opens without errors there, please report this",
-        ) from error
+        hint = f"{hint}; if it opens without errors there, please report this"
+        raise DamagedError(f"it is malformed in an unexpected way {named}", hint=hint) from error

@@ -339,9 +339,8 @@ class _Body:
                     self._style = 0
             case _ if state.target != _LEFT_OUT and not self._hides(text):
                 state.pieces.append((text, state.script))
-                self._out.note(
-                    f"characters that Citewell cannot read, shown as {UNKNOWN}: {{n}}", text.count(UNKNOWN)
-                )
+                unknown = f"characters that Citewell cannot read, shown as {UNKNOWN}: {{n}}"
+                self._out.note(unknown, text.count(UNKNOWN))
 
     def _hides(self, text: str) -> bool:
         """Whether no reader sees the text; what is not a deletion is counted."""

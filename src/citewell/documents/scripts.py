@@ -22,22 +22,17 @@ class Script(Enum):
 
 _SIGNS = "0123456789+-−=()"
 _FIGURES = {
-    Script.PLAIN: str.maketrans("", ""),
     Script.RAISED: str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
     Script.LOWERED: str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
 }
-_LETTERS = {
-    Script.PLAIN: str.maketrans("", ""),
-    Script.RAISED: str.maketrans("ni", "ⁿⁱ"),
-    Script.LOWERED: str.maketrans("ni", "ₙᵢ"),
-}
+_LETTERS = {Script.RAISED: str.maketrans("ni", "ⁿⁱ"), Script.LOWERED: str.maketrans("ni", "ₙᵢ")}
 _LONGEST = 20  # characters: more is a passage in small type, not a mark
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "re", "ème"))
 
 
 def to_script(text: str, script: Script) -> str:
     """``text`` in Unicode's characters for this position; those that have none stay as they are."""
-    if len(text.strip()) > _LONGEST:
+    if script is Script.PLAIN or len(text.strip()) > _LONGEST:
         return text
     text = text.translate(_FIGURES[script])
     if all(ord(char) in _LETTERS[script] for char in text if char.isalpha()):

@@ -51,7 +51,7 @@ _TO = r"(?i:by|with|to(?: read)?)"
 
 def _bounded(pattern: str) -> re.Pattern[str]:
     """Limits runs of white space: however long they are, matching time grows with the text alone."""
-    return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.DOTALL)
+    return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.S)
 
 
 _STATEMENTS = tuple(
@@ -199,9 +199,6 @@ def read_statements(document: Document) -> DocumentStatements:
     )
 
 
-# --- statements -----------------------------------------------------------------------------------
-
-
 def _read(text: str) -> tuple[list[Statement], list[str]]:
     """The statements, and the names of what the document says it amends."""
     statements: list[Statement] = []
@@ -275,9 +272,6 @@ def _new_words(text: str, line_end: int) -> int:
             break
         end = min(end + 1 + len(line), len(text))
     return end
-
-
-# --- names of documents ---------------------------------------------------------------------------
 
 
 class DocumentName(Record, frozen=True, kw_only=True):

@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 _ALIKE = 0.3
 """The least share of words that two editions of one document have in common."""
 
-
-# --- of a home -------------------------------------------------------------------------------------
-
 _STATED, _GIVEN, _FOUND = "stated", "superseding", "superseded"
 
 
@@ -136,15 +133,15 @@ def speaks_for(evidence: SqliteEvidence, rank: Callable[[str], int]) -> Callable
     return counts
 
 
-# --- names ----
-
-
 class _Home:
     """The documents that a name may mean."""
 
     def __init__(self, all_: Iterable[DocumentStatements]) -> None:
         self.all = {one.document_id: one for one in all_}
         self.names = {one.document_id: name_of(one.title) for one in self.all.values()}
+
+    def words(self, one: DocumentStatements) -> frozenset[str]:
+        return self.names[one.document_id].words
 
     def called(self, phrase: str, by: DocumentStatements, *, least: int) -> list[DocumentStatements]:
         """The documents that ``phrase`` means, other than ``by``: by id or file name, else by exact title,
@@ -161,7 +158,7 @@ class _Home:
             return exact
         wanted = name_of(phrase)
         fit = [one for one in others if self._fits(wanted, one)]
-        whole = [one for one in fit if self.names[one.document_id].words == wanted.words]
+        whole = [one for one in fit if self.words(one) == wanted.words]
         # An amendment's title contains the title of what it amends.
         longer = [one for one in fit if len(one.amends) == 1]
         return whole or (longer if least <= len(wanted.words) else [])
@@ -183,16 +180,11 @@ class _Home:
         for phrase in by.amends[:-1]:
             if found := self.called(phrase, by, least=1):
                 return found
-        own = self.names[by.document_id].words
         held = [
-            one
-            for one in self.all.values()
-            if one.document_id != by.document_id
-            and len(name := self.names[one.document_id].words) > 1
-            and name < own
+            one for one in self.all.values() if len(self.words(one)) > 1 and self.words(one) < self.words(by)
         ]
-        most = max((len(self.names[one.document_id].words) for one in held), default=0)
-        return [one for one in held if len(self.names[one.document_id].words) == most]
+        most = max((len(self.words(one)) for one in held), default=0)
+        return [one for one in held if len(self.words(one)) == most]
 
     def meant(self, statement: Statement, by: DocumentStatements) -> DocumentStatements | None:
         """The one document that a statement about a section refers to; of several editions, the newest that
@@ -203,16 +195,13 @@ class _Home:
             found = base
         if base and any(one in base for one in found):
             found = [one for one in found if one in base]
-        titles = {self.names[one.document_id].words for one in found}
+        titles = {self.words(one) for one in found}
         dated = sorted((one for one in found if _not_newer(one, by)), key=lambda one: one.dated)
         return dated[-1] if dated and len(titles) == 1 and (len(dated) == 1 or dated[-1].dated) else None
 
 
 def _not_newer(one: DocumentStatements, other: DocumentStatements) -> bool:
     return not (one.dated and other.dated and one.dated > other.dated)
-
-
-# --- resolving ------------------------------------------------------------------------------------
 
 
 def resolve(
@@ -231,16 +220,14 @@ def resolve(
             found += made
             if not made and statement.sections:
                 text = document_of(by.document_id).text[statement.start : statement.end]
-                notes.append(
-                    (by.document_id, f"nothing in this home matches what this names: “{text[:160]}”")
-                )
+                told = f"nothing in this home matches what this names: “{text[:160]}”"
+                notes.append((by.document_id, told))
         for phrase in by.replaces:
             older = home.called(phrase, by, least=2)
             found += [_edition(one, by) for one in older]
             if not older:
-                notes.append(
-                    (by.document_id, f"no document in this home matches the “{phrase}” that it supersedes")
-                )
+                told = f"no document in this home matches the “{phrase}” that it supersedes"
+                notes.append((by.document_id, told))
         if by.retired is not None:
             found.append(_retired(home, by, by.retired))
         if by.expires:
@@ -262,12 +249,12 @@ def _resolved(
 ) -> list[Supersession]:
     if not statement.sections:
         subject = home.called(statement.by, by, least=2) if statement.by else [by]
-        own = statement.by and name_of(statement.by).words <= home.names[by.document_id].words
+        own = statement.by and name_of(statement.by).words <= home.words(by)
         newer = by if own or not statement.by else subject[0] if len(subject) == 1 else None
         least = len(statement.document) if statement.exact else 2
         older = home.called(statement.document, by, least=least)
         older = [one for one in older if newer and one is not newer and _not_newer(one, newer)]
-        if newer is None or len({home.names[one.document_id].words for one in older}) != 1:
+        if newer is None or len({home.words(one) for one in older}) != 1:
             return []
         return [_edition(one, newer, statement if newer is by else None) for one in older]
     what = home.meant(statement, by)
@@ -299,14 +286,11 @@ def _resolved(
 def _retired(home: _Home, one: DocumentStatements, newer: str) -> Supersession:
     """A document whose own title says that it is superseded, by the one it names if that is here."""
     wanted = name_of(newer)
-    same = [other for other in home.all.values() if home.names[other.document_id].words == wanted.words]
+    words = wanted.words or home.words(one)
+    same = [other for other in home.all.values() if other is not one and home.words(other) == words]
     if not wanted.words:  # "the edition of 2024"
-        own = home.names[one.document_id].words
-        same = [other for other in home.all.values() if home.names[other.document_id].words == own]
-        same = [
-            o for o in same if {wanted.edition, *wanted.years} & {o.edition.casefold(), o.dated[:4]} - {""}
-        ]
-    same = [other for other in same if other is not one]
+        said = {wanted.edition, *wanted.years} - {""}
+        same = [other for other in same if said & {other.edition.casefold(), other.dated[:4]}]
     return _edition(one, same[0]) if len(same) == 1 else _whole(one, Standing.EDITION)
 
 
@@ -342,7 +326,7 @@ def _editions(home: _Home) -> Iterator[tuple[DocumentStatements, DocumentStateme
     titled: dict[frozenset[str], list[DocumentStatements]] = {}
     for one in home.all.values():
         if one.edition or one.effective or one.expires:
-            titled.setdefault(home.names[one.document_id].words, []).append(one)
+            titled.setdefault(home.words(one), []).append(one)
     for words, group in titled.items():
         key = _dated if all(map(_dated, group)) else _numbered
         ordered = sorted(group, key=key) if words and all(map(key, group)) else []
@@ -373,13 +357,8 @@ def _overtaken(found: Sequence[Supersession]) -> Iterator[Supersession]:
         for later in amending:
             same = (one.what, one.start) == (later.what, later.start) and one.by != later.by
             if same and one.from_date < later.from_date:
-                yield msgspec.structs.replace(
-                    later,
-                    what=one.by,
-                    what_version=one.by_version,
-                    start=one.source_start,
-                    end=one.source_end,
-                )
+                place = {"start": one.source_start, "end": one.source_end}
+                yield msgspec.structs.replace(later, what=one.by, what_version=one.by_version, **place)
 
 
 def _early(found: Iterable[Supersession]) -> list[Supersession]:

@@ -125,10 +125,8 @@ def _rows(sheet: Any, formulas: Any, out: Canonical) -> Iterator[_Line]:
         if len(shown) > _MOST_COLUMNS:
             filled = [cell for cell in shown if cell.value is not None]
             if len(filled) > _MOST_COLUMNS:
-                raise LimitError(
-                    f"a row has more than {_MOST_COLUMNS} filled cells",
-                    hint="split the sheet, or save it as CSV",
-                )
+                hint = "split the sheet, or save it as CSV"
+                raise LimitError(f"a row has more than {_MOST_COLUMNS} filled cells", hint=hint)
             yield _line(filled)
             continue
         pairs = zip(shown, written, strict=False)

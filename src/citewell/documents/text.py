@@ -102,12 +102,9 @@ def _write(block: list[str], out: Canonical, mark: str) -> None:
     paragraph = ""
     for position, line in enumerate(block):
         if paragraph and _wrapped(block[position - 1], line):
-            glue = (
-                ""
-                if paragraph[-1] == "-" and paragraph[-2:-1].isalpha() and line.strip()[:1].islower()
-                else " "
-            )
-            paragraph += glue + line.strip()
+            rest = line.strip()
+            hyphenated = paragraph[-1] == "-" and paragraph[-2:-1].isalpha() and rest[:1].islower()
+            paragraph += rest if hyphenated else f" {rest}"
         else:
             out.paragraph(paragraph, mark)
             paragraph = line.strip()

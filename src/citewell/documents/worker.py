@@ -125,10 +125,8 @@ class ParsingWorker:
     def _frame(self, stream: IO[bytes]) -> bytes:
         size = int.from_bytes(_exactly(stream, 8), "big")
         if size > self.limits.max_unpacked_mb << 20:
-            raise LimitError(
-                f"its text and layout take {size >> 20} MiB; the limit is {self.limits.max_unpacked_mb}",
-                hint="split it, or raise documents.max_unpacked_mb",
-            )
+            told = f"its text and layout take {size >> 20} MiB; the limit is {self.limits.max_unpacked_mb}"
+            raise LimitError(told, hint="split it, or raise documents.max_unpacked_mb")
         return _exactly(stream, size)
 
     def _death(self, too_late: bool) -> DocumentError:
@@ -136,10 +134,8 @@ class ParsingWorker:
         code = process.wait() if process is not None else 0
         self.close()
         if too_late:
-            return LimitError(
-                f"reading it took longer than {self.limits.timeout_s:g} s",
-                hint="split it, or raise documents.timeout_s",
-            )
+            hint = "split it, or raise documents.timeout_s"
+            return LimitError(f"reading it took longer than {self.limits.timeout_s:g} s", hint=hint)
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return LimitError(
                 f"reading it took longer than {self.limits.timeout_s:g} s of processor time or "
@@ -149,10 +145,8 @@ class ParsingWorker:
         name = f"exit code {code}"
         with contextlib.suppress(ValueError):
             name = signal.Signals(-code).name
-        return DamagedError(
-            f"its reader crashed ({name})",
-            hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
-        )
+        hint = "open it in the program it was made with and save it again, or raise documents.memory_mb"
+        return DamagedError(f"its reader crashed ({name})", hint=hint)
 
     def _result(self, reply: Reply) -> Reply:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:

@@ -76,19 +76,19 @@ class MemoryEvidence:
     """:class:`citewell.core.ports.EvidenceStore` in memory, without a home."""
 
     def __init__(self) -> None:
+        # By id and version; the first of a version is also without an id.
         self._documents: dict[tuple[str, str], Document] = {}
-        self._by_version: dict[str, Document] = {}
 
     def put(self, document: Document) -> None:
         """Stores a version; storing it again changes nothing. Raises EvidenceError for a different text."""
         check_text(document)
         kept = self._documents.setdefault((document.document_id, document.version), document)
         refuse_second_text(kept.text_hash, kept.reader, document)
-        self._by_version.setdefault(document.version, kept)
+        self._documents.setdefault(("", document.version), kept)
 
     def get(self, version: str, document_id: str = "") -> Document:
         """The version as stored. Raises EvidenceError if it is missing or its hash does not match."""
-        found = self._documents.get((document_id, version)) if document_id else self._by_version.get(version)
+        found = self._documents.get((document_id, version))
         if found is None:
             raise missing_version(version, document_id)
         return check_text(found)

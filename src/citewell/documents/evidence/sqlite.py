@@ -87,9 +87,9 @@ class SqliteEvidence:
         """
         check_text(document)
         with self._writing() as connection:
+            key = document.document_id, document.version
             kept = connection.execute(
-                "SELECT text_hash, reader FROM versions WHERE document_id = ? AND version = ?",
-                (document.document_id, document.version),
+                "SELECT text_hash, reader FROM versions WHERE document_id = ? AND version = ?", key
             ).fetchone()
             head = connection.execute(
                 "SELECT version, state FROM heads WHERE document_id = ?", (document.document_id,)
@@ -99,16 +99,8 @@ class SqliteEvidence:
             else:
                 refuse_second_text(kept[0], kept[1], document)
             same = head is not None and head[0] == document.version and head[1] == INDEXED
-            connection.execute(
-                "INSERT OR REPLACE INTO heads VALUES (?, ?, ?, '', ?, ?)",
-                (
-                    document.document_id,
-                    document.version,
-                    INDEXED if same else STORED,
-                    _packed(document.acl),
-                    _packed(document.tags),
-                ),
-            )
+            row = (*key, INDEXED if same else STORED, _packed(document.acl), _packed(document.tags))
+            connection.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, '', ?, ?)", row)
 
     def get(self, version: str, document_id: str = "") -> Document:
         """The version as stored, withdrawn or not. Raises EvidenceError if it is missing, was erased,
@@ -206,10 +198,8 @@ class SqliteEvidence:
         with self._lock, self._reporting():
             emptied = empty_wal(self._connection)
         if not emptied:
-            raise EvidenceError(
-                f"evidence {self.path}: another process is still reading the erased text",
-                hint="stop it and run the command again",
-            )
+            told = f"evidence {self.path}: another process is still reading the erased text"
+            raise EvidenceError(told, hint="stop it and run the command again")
 
     def derived(self, kind: str, names: Iterable[str] | None = None) -> dict[str, bytes]:
         """What was derived from documents and stored with them, by document id; for all if none are named."""
@@ -279,10 +269,8 @@ class SqliteEvidence:
         with self._writing() as connection:
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             if done > len(MIGRATIONS):
-                raise EvidenceError(
-                    f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}",
-                    hint="upgrade citewell",
-                )
+                told = f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}"
+                raise EvidenceError(told, hint="upgrade citewell")
             for statement in chain.from_iterable(MIGRATIONS[done:]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -293,25 +281,18 @@ class SqliteEvidence:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._reporting():
+        # The connection commits at the end, or rolls back.
+        with self._lock, self._reporting(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
-                    self._connection.execute("ROLLBACK")
-                raise
+            yield self._connection
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise EvidenceError(
-                f"the evidence store {self.path} failed: {error}",
-                hint="free disk space, and check that the file is intact and writable",
-            ) from error
+            hint = "free disk space, and check that the file is intact and writable"
+            raise EvidenceError(f"the evidence store {self.path} failed: {error}", hint=hint) from error
 
 
 def _packed(values: Iterable[str]) -> str:
@@ -349,18 +330,14 @@ def _inspected(
 
 
 def _unreadable(document_id: str, version: str, told: str) -> EvidenceError:
-    return EvidenceError(
-        f"the stored body of {document_id} {version} {told}",
-        hint="the evidence was changed after it was stored: restore it from a backup",
-    )
+    hint = "the evidence was changed after it was stored: restore it from a backup"
+    return EvidenceError(f"the stored body of {document_id} {version} {told}", hint=hint)
 
 
 def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None) -> Document:
     if body is None:
-        raise EvidenceError(
-            f"the text of {document_id} {version} was erased",
-            hint="its hash is kept and citations of it read GONE; to add the file again, use another --id",
-        )
+        hint = "its hash is kept and citations of it read GONE; to add the file again, use another --id"
+        raise EvidenceError(f"the text of {document_id} {version} was erased", hint=hint)
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)
     except (zlib.error, msgspec.DecodeError) as error:

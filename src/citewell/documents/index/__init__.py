@@ -1,7 +1,6 @@
 """Versioned, searchable chunks."""
 
 from citewell.documents.index.lance import LanceIndex
-from citewell.documents.index.snapshot import BM25, Snapshot
-from citewell.documents.index.views import VIEWS, VIEWS_VERSION
+from citewell.documents.index.snapshot import BM25, VIEWS, VIEWS_VERSION, Snapshot
 
 __all__ = ["BM25", "VIEWS", "VIEWS_VERSION", "LanceIndex", "Snapshot"]

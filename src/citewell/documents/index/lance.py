@@ -22,8 +22,15 @@ from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.files import make_folder
 from citewell.core.ports import Embedder
 from citewell.core.records import Chunk, Record
-from citewell.documents.index.snapshot import Snapshot, list_of, one_of, row_schema, table_of
-from citewell.documents.index.views import VIEWS, VIEWS_VERSION
+from citewell.documents.index.snapshot import (
+    VIEWS,
+    VIEWS_VERSION,
+    Snapshot,
+    list_of,
+    one_of,
+    row_schema,
+    table_of,
+)
 
 TABLE = "chunks"
 FORMAT = "1"
@@ -89,8 +96,6 @@ class LanceIndex:
             self._table.tags.create(_PUBLISHED, self._table.version)
         self._snapshot: Snapshot | None = None
 
-    # --- reading ----------------------------------------------------------------------------------
-
     def version(self) -> str:
         """The published version's name."""
         return self._name(self._table.tags.get_version(_PUBLISHED))
@@ -109,18 +114,14 @@ class LanceIndex:
         """The version that a record names, for replaying a retrieval. Raises UsageError if it is not kept."""
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
-            raise UsageError(
-                f"index version {version} belongs to a different index, not this one ({self._index_id})",
-                hint="open the home in which the record was made",
-            )
+            told = f"index version {version} belongs to a different index, not this one ({self._index_id})"
+            raise UsageError(told, hint="open the home in which the record was made")
         table = self._database.open_table(TABLE)
         try:
             table.checkout(int(number))
         except (RuntimeError, ValueError) as error:
-            raise UsageError(
-                f"index version {version} is no longer kept",
-                hint="only versions that records refer to are kept",
-            ) from error
+            hint = "only versions that records refer to are kept"
+            raise UsageError(f"index version {version} is no longer kept", hint=hint) from error
         return Snapshot(table, version, self._embedder)
 
     def pin(self, version: str) -> None:
@@ -134,8 +135,6 @@ class LanceIndex:
                 # Two requests pinned it at once; anything else is a real failure.
                 if name not in self._tags():
                     raise
-
-    # --- writing ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def writer(self) -> Iterator[None]:
@@ -166,14 +165,10 @@ class LanceIndex:
             # Whole documents are written at once, so any one chunk represents its document.
             numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
             firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
-            stored |= {
-                row["document_id"]: StoredDocument(
-                    version=row["document_version"],
-                    acl=tuple(row["acl"] or ()),
-                    tags=tuple(row["tags"] or ()),
-                )
-                for row in numbered.take(firsts).to_pylist()
-            }
+            for row in numbered.take(firsts).to_pylist():
+                acl, tags = tuple(row["acl"] or ()), tuple(row["tags"] or ())
+                held = StoredDocument(version=row["document_version"], acl=acl, tags=tags)
+                stored[row["document_id"]] = held
         return stored
 
     def encode(self, chunks: Sequence[Chunk]) -> Any:
@@ -215,10 +210,8 @@ class LanceIndex:
     def relabel(self, document_id: str, acl: Sequence[str], tags: Sequence[str]) -> None:
         """Changes who may see a document, and its tags, in one commit; takes effect once published."""
         self._table.checkout_latest()
-        self._table.update(
-            where=one_of("document_id", [document_id]),
-            values_sql={"acl": list_of(acl), "tags": list_of(tags)},
-        )
+        labels = {"acl": list_of(acl), "tags": list_of(tags)}
+        self._table.update(where=one_of("document_id", [document_id]), values_sql=labels)
 
     def remove(self, document_ids: Iterable[str]) -> None:
         """Deletes documents in one commit; takes effect once published."""
@@ -253,8 +246,6 @@ class LanceIndex:
                 self._let_go(_GRACE)
         return self.version()
 
-    # --- inside -----------------------------------------------------------------------------------
-
     def _metadata(self) -> dict[str, str]:
         metadata = self._table.schema.metadata or {}
         return {key.decode(): value.decode() for key, value in metadata.items()}
@@ -262,10 +253,8 @@ class LanceIndex:
     def _check(self, wanted: Mapping[str, str]) -> None:
         made = self._metadata()
         if "index_id" not in made:
-            raise CitewellError(
-                f"{self.path} contains a table that is not a Citewell index",
-                hint="choose another home with --home",
-            )
+            hint = "choose another home with --home"
+            raise CitewellError(f"{self.path} contains a table that is not a Citewell index", hint=hint)
         differing = [key for key in wanted if made.get(key) != wanted[key]]
         if differing:
             told = "; ".join(

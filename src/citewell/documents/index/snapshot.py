@@ -8,10 +8,17 @@ was silently dropped would leak. Every dense search is exact: each vector that m
 Fields used by filters have their own columns; all others are stored as JSON in ``rest``. Access list and tags
 can change without the text: for these the columns are authoritative. Knows nothing about when rows are
 written.
+
+Each chunk is embedded in three texts: its own, a short extract, its names and numbers; each after the chunk's
+context, as a row of figures means little without its heads. The same chunk always gives the same texts; any
+change of them must raise ``VIEWS_VERSION``, which is stored in the index.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -22,7 +29,89 @@ from citewell.core.errors import UsageError
 from citewell.core.identity import hash_bytes, hash_value
 from citewell.core.ports import Embedder, Hit, ListedDocument, Vectors
 from citewell.core.records import Chunk
-from citewell.documents.index.views import VIEWS
+from citewell.core.sentences import sentence_spans
+
+VIEWS_VERSION = "views/1"
+
+_EXTRACT_CHARS = 360
+_KEYS_CHARS = 300
+_DOCUMENT_CHARS, _SECTION_CHARS = 110, 80
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_NAME = re.compile(r"\b[A-Z][\w&.'’-]*(?:\s+(?:of|and|the|for|&)?\s*[A-Z][\w&.'’-]*)*")
+_NUMBER = re.compile(r"[$€£]?\(?\d[\d,]*(?:\.\d+)?\)?\s?(?:%|percent|million|billion|thousand|trillion)?")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_LEADING = frozenset(
+    re.findall(r"\w+", "the a an in on at by for of and or as if it its this these those we our to with from")
+)
+
+
+def extract(chunk: Chunk) -> str:
+    """The sentences that share most words with the rest of the chunk; for a table, its row labels."""
+    if chunk.rows:
+        labels = "; ".join(_once(row.label for row in chunk.rows if row.label))
+        return _with_context(chunk, labels or chunk.content, _EXTRACT_CHARS)
+    sentences = [chunk.content[start:end] for start, end in sentence_spans(chunk.content)]
+    counts = Counter(word for sentence in sentences for word in _words(sentence))
+    chosen: list[int] = []
+    room = _EXTRACT_CHARS
+    for position in sorted(range(len(sentences)), key=lambda at: (-_weight(sentences[at], counts), at)):
+        if chosen and len(sentences[position]) > room:
+            continue
+        chosen.append(position)
+        room -= len(sentences[position])
+        if room <= 0:
+            break
+    return _with_context(chunk, " ".join(sentences[at] for at in sorted(chosen)), _EXTRACT_CHARS)
+
+
+def keys(chunk: Chunk) -> str:
+    """Years, row labels, names by frequency as written, and figures, in this order."""
+    years = _once(_YEAR.findall(chunk.content))
+    names = Counter(
+        name for match in _NAME.finditer(chunk.content) if (name := _name(match.group())) and len(name) > 2
+    )
+    labels = [row.label for row in chunk.rows if row.label]
+    numbers = [text for match in _NUMBER.finditer(chunk.content) if len(text := match.group().strip()) > 1]
+    ordered = [name for name, _ in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
+    parts = _once([*years[:4], *labels[:8], *ordered, *numbers])
+    return _with_context(chunk, "; ".join(parts), _KEYS_CHARS)
+
+
+VIEWS: Mapping[str, Callable[[Chunk], str]] = {
+    "chunk": lambda chunk: chunk.in_context,
+    "summary": extract,
+    "keys": keys,
+}
+
+
+def _with_context(chunk: Chunk, text: str, limit: int) -> str:
+    first, *sections = chunk.context.split("\n", 1)[0].split(" › ")
+    # The document and the innermost section: the levels between say least for their length.
+    head = " › ".join([first[:_DOCUMENT_CHARS], *(part[:_SECTION_CHARS] for part in sections[-1:])])
+    body = text[:limit].strip() or chunk.content[:limit]
+    return f"{head}\n{body}" if head else body
+
+
+def _name(text: str) -> str:
+    words = text.split()
+    while words and words[0].lower() in _LEADING:
+        words.pop(0)
+    return " ".join(words)
+
+
+def _weight(sentence: str, counts: Counter[str]) -> float:
+    words = set(_words(sentence))
+    # Divided by the square root of the length, so that a long informative sentence beats a heading.
+    return sum(counts[word] - 1 for word in words) / math.sqrt(max(1, len(words)))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.lower()) if word not in _LEADING]
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
 
 _PLAIN = ("chunk_id", "document_id", "document_version", "start_offset", "title", "published_at")
 RESTORED = ["text", "context_chars", "acl", "tags", "rest"]
@@ -35,21 +124,11 @@ def row_schema(dimension: int, settings: Mapping[str, str]) -> Any:
     """The Arrow schema; ``settings`` are in its metadata, so they are as atomic as the table."""
     import pyarrow as pa
 
-    fields = [
-        pa.field("chunk_id", pa.string()),
-        pa.field("document_id", pa.string()),
-        pa.field("document_version", pa.string()),
-        pa.field("start_offset", pa.int64()),
-        pa.field("title", pa.string()),
-        pa.field("published_at", pa.string()),
-        pa.field("acl", pa.list_(pa.string())),
-        pa.field("tags", pa.list_(pa.string())),
-        pa.field("text", pa.string()),
-        pa.field("context_chars", pa.int32()),
-        pa.field("rest", pa.binary()),
-        *(pa.field(f"{view}_vector", pa.list_(pa.float32(), dimension)) for view in VIEWS),
-    ]
-    return pa.schema(fields, metadata={key.encode(): value.encode() for key, value in settings.items()})
+    text, texts = pa.string(), pa.list_(pa.string())
+    columns = dict.fromkeys(_PLAIN, text) | {"start_offset": pa.int64(), "acl": texts, "tags": texts}
+    columns |= {"text": text, "context_chars": pa.int32(), "rest": pa.binary()}
+    columns |= {f"{view}_vector": pa.list_(pa.float32(), dimension) for view in VIEWS}
+    return pa.schema(columns, metadata=settings)
 
 
 def table_of(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) -> Any:
@@ -68,15 +147,10 @@ def table_of(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any)
 
 def chunk_of(row: Mapping[str, Any]) -> Chunk:
     """The chunk whose ``RESTORED`` columns are in ``row``."""
-    cut = row["context_chars"]
-    text = row["text"]
-    return msgspec.structs.replace(
-        _decoder.decode(row["rest"]),
-        context=text[:cut],
-        content=text[cut + 1 :] if cut else text,
-        acl=tuple(row["acl"] or ()),
-        tags=tuple(row["tags"] or ()),
-    )
+    cut, text = row["context_chars"], row["text"]
+    words = {"context": text[:cut], "content": text[cut + 1 :] if cut else text}
+    labels = {name: tuple(row[name] or ()) for name in ("acl", "tags")}
+    return msgspec.structs.replace(_decoder.decode(row["rest"]), **words, **labels)
 
 
 BM25 = "bm25"
@@ -142,9 +216,8 @@ class Snapshot:
 
     def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
         """The chunks of one document that begin in ``[start, end)``, in reading order."""
-        only = (
-            f"{one_of('document_id', [document_id])} AND start_offset >= {start:d} AND start_offset < {end:d}"
-        )
+        only = one_of("document_id", [document_id])
+        only += f" AND start_offset >= {start:d} AND start_offset < {end:d}"
         found = self._table.search().where(only).select(RESTORED).limit(None).to_list()
         return sorted((chunk_of(row) for row in found), key=lambda chunk: chunk.start_offset)
 
@@ -244,12 +317,6 @@ _CONDITIONS: dict[str, Callable[[Any], str]] = {
 
 def condition(where: Mapping[str, Any]) -> str:
     """The SQL for all of ``where``; a value of None is ignored. Raises UsageError for an unknown key."""
-    parts = []
-    for key, value in where.items():
-        if key not in _CONDITIONS:
-            raise UsageError(f"unknown filter {key!r}", hint=f"use one of {', '.join(_CONDITIONS)}")
-        if value is not None:
-            part = _CONDITIONS[key](value)
-            if part:
-                parts.append(part)
-    return " AND ".join(parts)
+    if unknown := next((key for key in where if key not in _CONDITIONS), None):
+        raise UsageError(f"unknown filter {unknown!r}", hint=f"use one of {', '.join(_CONDITIONS)}")
+    return " AND ".join(_CONDITIONS[key](value) for key, value in where.items() if value is not None)

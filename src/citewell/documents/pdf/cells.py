@@ -95,13 +95,13 @@ def _closes(text: str) -> bool:
 _UNITS = re.compile(
     r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|"
     r"except (?:for )?(?:share|per|ratio|number|percent)|dollars|percentages?|unaudited)\b[^()]*)\)",
-    re.IGNORECASE,
+    re.I,
 )
-_SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
+_SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.I)
 _BARE_UNITS = re.compile(
     r"^(?:(?:amounts?|dollars?|shares?|and|are|expressed|stated|u\.?s\.?|\$|€|£|¥)[\s,]*){0,6}in "
     r"(?:u\.?s\.? )?(?:millions|thousands|billions)\b.{0,80}$",
-    re.IGNORECASE,
+    re.I,
 )
 
 

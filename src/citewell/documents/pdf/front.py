@@ -17,21 +17,19 @@ from citewell.documents.pdf.layout import VisualLine
 _FORM = re.compile(
     r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I
 )
-_NAMED = re.compile(
-    rf"{_FORM.pattern}\s*(?:\([^()]{{0,40}}\)|(?:annual|quarterly|current) report)?", re.IGNORECASE
-)
+_NAMED = re.compile(rf"{_FORM.pattern}\s*(?:\([^()]{{0,40}}\)|(?:annual|quarterly|current) report)?", re.I)
 """A line of a cover that names the form. Other papers mention one in their text."""
 _PERIOD = re.compile(
     r"(for\s+the\s+(?:fiscal|transition|quarterly)?\s*(?:year|period)\s+ended|for\s+the\s+quarterly\s+period\s+ended|"
     r"date\s+of\s+report\s*(?:\([^)]*\))?)\s*:?\s*",
-    re.IGNORECASE,
+    re.I,
 )
 _ANNOUNCED = re.compile(
     r"\(?([A-Z][a-z]{2,8}\.? \d{1,2}, (?:19|20)\d{2})\)?\s*[-–—/]+\s*"
     r"([A-Z].{5,200}?\b(?:announce[sd]?|report(?:s|ed))\b.{5,160}?)\.(?=\s)"
 )
 _YEAR = re.compile(r"(?:19|20)\d{2}")
-_REGISTRANT = re.compile(r"\(?exact\s+name\s+of\s+(?:the\s+)?(?:registrant|company)", re.IGNORECASE)
+_REGISTRANT = re.compile(r"\(?exact\s+name\s+of\s+(?:the\s+)?(?:registrant|company)", re.I)
 
 
 def describe(info: dict[str, str], pages: list[list[VisualLine]]) -> dict[str, Any]:

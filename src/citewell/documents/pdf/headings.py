@@ -13,29 +13,29 @@ from collections import Counter, defaultdict
 
 from citewell.documents.pdf.layout import VisualLine
 
-PART = re.compile(r"PART\s+(?:IV|I{1,3})(?:\s*[.:—–-].{0,60}|\s+[A-Z].{0,50})?", re.IGNORECASE)
-ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.IGNORECASE)
-NOTE = re.compile(r"NOTE\s+\d{1,2}[A-Z]?\s*(?:[.:—–-].{0,120}|[A-Z].{0,120})?", re.IGNORECASE)
+PART = re.compile(r"PART\s+(?:IV|I{1,3})(?:\s*[.:—–-].{0,60}|\s+[A-Z].{0,50})?", re.I)
+ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.I)
+NOTE = re.compile(r"NOTE\s+\d{1,2}[A-Z]?\s*(?:[.:—–-].{0,120}|[A-Z].{0,120})?", re.I)
 STATEMENT = re.compile(
     r"(?:(?:unaudited|interim|condensed|supplemental|schedule of|combined|parent company|consolidated)\s+)*"
     r"(?:statements?\s+of\s+(?:consolidated\s+)?(?:net\s+|other\s+|changes in\s+)?"
     r"(?:operations|income|earnings|comprehensive|cash\s*flows?|financial\s+(?:position|condition)|"
     r"(?:share|stock)(?:holders|owners)|(?:total\s+)?equity|loss|retained)|balance\s+sheets?|"
     r"(?:income|cash flow) statements?)\b[^.;]{0,90}",
-    re.IGNORECASE,
+    re.I,
 )
 _NOTES = re.compile(
     r"(?:index|notes) to (?:(?:the|unaudited|condensed|consolidated|interim) )*financial statements.{0,40}",
-    re.IGNORECASE,
+    re.I,
 )
-_FORM = re.compile(r"FORM\s+(?:10|8|20|40|6)\s*-\s*[A-Z]{1,2}(?:/A)?", re.IGNORECASE)
-_REGISTRANT = re.compile(r"exact name of (?:the )?(?:registrant|company)", re.IGNORECASE)
+_FORM = re.compile(r"FORM\s+(?:10|8|20|40|6)\s*-\s*[A-Z]{1,2}(?:/A)?", re.I)
+_REGISTRANT = re.compile(r"exact name of (?:the )?(?:registrant|company)", re.I)
 _ENUMERATED = re.compile(
     r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
 )
 _CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
 _LETTERED = re.compile(r"\(\w{1,4}\) [^\W\d_a-z]")
-_NO_HEADING = re.compile(r"[(•$]|total", re.IGNORECASE)
+_NO_HEADING = re.compile(r"[(•$]|total", re.I)
 _PROSE, _PROSE_LINES = 60, 5
 """Characters of a line of prose, and lines of it that show in which type a page is set."""
 _MOST_TITLES = 2

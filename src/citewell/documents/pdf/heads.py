@@ -18,7 +18,7 @@ from citewell.documents.pdf.layout import VisualLine
 
 _MONTH = rf"(?:{MONTH})\.?"
 PERIOD = re.compile(
-    rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.IGNORECASE
+    rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.I
 )
 _DATE_PART = re.compile(
     rf"(?:{_MONTH} ?\d{{0,2}},? ?(?:(?:19|20)\d{{2}})?|(?:fiscal |fy ?)?(?:19|20)\d{{2}}{MARKS}|"
@@ -29,12 +29,10 @@ _DATE_PART = re.compile(
     rf"(?:for )?(?:the )?(?:fiscal )?(?:years?|quarters?|(?:three|six|nine|twelve|\d+) (?:months?|weeks?))"
     rf" ended.*|"
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
-    re.IGNORECASE,
+    re.I,
 )
-_ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.IGNORECASE)
-_BARE_YEAR = re.compile(
-    rf"((?:(?!\b(?:{_MONTH}|ended|fiscal|year)\b).)*?)\b((?:19|20)\d{{2}})", re.IGNORECASE
-)
+_ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.I)
+_BARE_YEAR = re.compile(rf"((?:(?!\b(?:{_MONTH}|ended|fiscal|year)\b).)*?)\b((?:19|20)\d{{2}})", re.I)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d{2}")
 
 
@@ -45,8 +43,14 @@ class Column(NamedTuple):
     x1: float
 
 
-def is_head_line(line: VisualLine, pieces: list[LineCell]) -> bool:
-    """Whether the line has only years, dates and period words, plus at most one stub: the top of columns."""
+Span = tuple[int, int]
+"""The first and the last of the columns under a head."""
+Rules = tuple[tuple[float, float], ...]
+"""The extents of the rules under a line, in points."""
+
+
+def is_head_line(pieces: list[LineCell]) -> bool:
+    """Whether a line has only years, dates and period words, plus at most one stub: the top of columns."""
     if not pieces:
         return False
     dated = [piece for piece in pieces if _DATE_PART.fullmatch(piece.text)]
@@ -86,7 +90,7 @@ def stands_over(piece: LineCell, zone: float) -> bool:
     return _centre(piece) > zone + 1
 
 
-def _repeated(pieces: list[LineCell], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
+def _repeated(pieces: list[LineCell], columns: list[Column], below: list[str]) -> list[Span]:
     """ "2021", "2020", "2019" over "Shares Amount" three times: each heads one repetition."""
     if len(pieces) < 2 or len(columns) % len(pieces) or len(columns) == len(pieces) or not all(below):
         return []
@@ -102,9 +106,7 @@ def _repeated(pieces: list[LineCell], columns: list[Column], below: list[str]) -
     return spans
 
 
-def _shared_out(
-    pieces: list[LineCell], columns: list[Column], below: list[str], ruled: tuple[tuple[float, float], ...]
-) -> list[tuple[int, int]]:
+def _shared_out(pieces: list[LineCell], columns: list[Column], below: list[str], ruled: Rules) -> list[Span]:
     """Assigns each column to the nearest head above it, if every head is then centred over its columns."""
     if not 2 <= len(pieces) < len(columns) or not all(below) or len(ruled) >= len(pieces):
         return []
@@ -134,9 +136,7 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
     return heads
 
 
-def _spans(
-    pieces: list[LineCell], columns: list[Column], ruled: tuple[tuple[float, float], ...], top: bool
-) -> list[tuple[int, int]]:
+def _spans(pieces: list[LineCell], columns: list[Column], ruled: Rules, top: bool) -> list[Span]:
     """For each head, left to right, the first and last column under it.
 
     A rule drawn under a head shows its span exactly. Without one, a head within one column's place heads that
@@ -164,9 +164,7 @@ def _spans(
     return [span for span in spans if span is not None]
 
 
-def _by_rule(
-    piece: LineCell, columns: list[Column], ruled: tuple[tuple[float, float], ...]
-) -> tuple[int, int] | None:
+def _by_rule(piece: LineCell, columns: list[Column], ruled: Rules) -> Span | None:
     for x0, x1 in ruled:
         if x1 - x0 < piece.x1 - piece.x0 - 4:
             continue  # shorter than the words above it: not their rule
@@ -193,7 +191,7 @@ def _is_wide(piece: LineCell, places: list[tuple[float, float]]) -> bool:
 
 def _best_span(
     piece: LineCell, columns: list[Column], low: int, high: int, rivals: list[LineCell], top: bool
-) -> tuple[int, int]:
+) -> Span:
     # Among spans with nearly the same middle, the topmost head takes the widest.
     bonus = 0.7 if top else 0.0
     choice, least = _nearest(piece, columns), float("inf")
@@ -210,7 +208,7 @@ def _best_span(
     return choice
 
 
-def _nearest(piece: LineCell, columns: list[Column]) -> tuple[int, int]:
+def _nearest(piece: LineCell, columns: list[Column]) -> Span:
     index = min(range(len(columns)), key=lambda i: _distance(piece, columns[i]))
     return index, index
 
@@ -218,11 +216,8 @@ def _nearest(piece: LineCell, columns: list[Column]) -> tuple[int, int]:
 def _distance(piece: LineCell, column: Column) -> float:
     """Distance of a head from a column; heads are centred, left- or right-aligned, and the nearest counts."""
     shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
-    apart = min(
-        abs(piece.x0 - column.x0),
-        abs(piece.x1 - column.x1),
-        abs(_centre(piece) - (column.x0 + column.x1) / 2),
-    )
+    off_centre = _centre(piece) - (column.x0 + column.x1) / 2
+    apart = min(abs(piece.x0 - column.x0), abs(piece.x1 - column.x1), abs(off_centre))
     return apart + (0 if shared > 0 else 50 - shared)
 
 

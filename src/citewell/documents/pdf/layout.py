@@ -92,21 +92,12 @@ def _ruled(lines: list[VisualLine], rules: list[RuledLine]) -> list[VisualLine]:
     heights = [rule.y for rule in rules]
     found = []
     for line in lines:
-        near = rules[
-            bisect_left(heights, line.base - 0.75 * line.size) : bisect_right(
-                heights, line.base + 0.1 * line.size
-            )
-        ]
-        spans = {
-            (round(rule.x0, 1), round(rule.x1, 1))
-            for rule in near
-            if rule.x1 > line.x0 - 40 and rule.x0 < line.x1 + 40
-        }
+        low = bisect_left(heights, line.base - 0.75 * line.size)
+        near = rules[low : bisect_right(heights, line.base + 0.1 * line.size)]
+        under = (rule for rule in near if rule.x1 > line.x0 - 40 and rule.x0 < line.x1 + 40)
+        spans = {(round(rule.x0, 1), round(rule.x1, 1)) for rule in under}
         found.append(line._replace(ruled=tuple(sorted(spans))) if spans else line)
     return found
-
-
-# --- columns ------------------------------------------------------------------------------------
 
 
 def _regions(words: list[PdfWord], depth: int) -> list[list[PdfWord]]:
@@ -195,9 +186,6 @@ def _stands_alone(words: list[PdfWord]) -> bool:
         ink = sum(word.x1 - word.x0 for word in row)
         full += bool(ended) or ink > 0.6 * (right - left)
     return begun >= 0.6 * len(rows) and full >= 0.4 * len(rows)
-
-
-# --- lines --------------------------------------------------------------------------------------
 
 
 def _rows(words: list[PdfWord]) -> list[list[PdfWord]]:

@@ -35,7 +35,7 @@ from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import VisualLine, read_lines
 from citewell.documents.pdf.running import set_running_aside
 from citewell.documents.pdf.scans import Scan, open_picture, placed, read_scan
-from citewell.documents.pdf.writing import PdfText, write
+from citewell.documents.pdf.writing import PdfText, PdfWriter
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -79,7 +79,7 @@ def read_pdf(data: bytes, *, document_id: str, uri: str, media_type: str = PDF) 
     if not any(page.lines for page in pages):
         raise _without_text(count, hidden, media_type)
     own = set_running_aside([page.lines for page in pages], [page.about.height for page in pages])
-    written = write(own.lines, [(page.about.width, page.about.height) for page in pages], outline)
+    written = PdfWriter(own.lines, outline).run([(page.about.width, page.about.height) for page in pages])
     lost = _lost(pages, own.lines, written)
     notes = _page_notes(pages, lost)
     notes += [
@@ -121,10 +121,8 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
             raise EncryptedError(
                 "the PDF is encrypted and needs a password", hint="remove the password and ingest it again"
             ) from error
-        raise DamagedError(
-            f"the PDF cannot be opened ({str(error).rstrip('.')})",
-            hint="it may be truncated: download it again, or print it to a new PDF",
-        ) from error
+        hint = "it may be truncated: download it again, or print it to a new PDF"
+        raise DamagedError(f"the PDF cannot be opened ({str(error).rstrip('.')})", hint=hint) from error
     if count == 0:
         raise DamagedError("the PDF has no pages", hint="it may be truncated: download it again")
     return pdf

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from citewell.documents.pdf.layout import VisualLine
 
 _NUMBER = re.compile(
-    r"(?:page\s+|[-–—]\s*)?(?:[A-Z]{1,2}-?)?(\d{1,4}|[ivxlc]{1,7})(?:\s*[-–—]|\s+of\s+\d+)?", re.IGNORECASE
+    r"(?:page\s+|[-–—]\s*)?(?:[A-Z]{1,2}-?)?(\d{1,4}|[ivxlc]{1,7})(?:\s*[-–—]|\s+of\s+\d+)?", re.I
 )
-_EDGE_NUMBER = re.compile(r"^(?:page\s+)?\d{1,4}(?=\s)|(?<=\s)\d{1,4}$", re.IGNORECASE)
+_EDGE_NUMBER = re.compile(r"^(?:page\s+)?\d{1,4}(?=\s)|(?<=\s)\d{1,4}$", re.I)
 _EDGE_LINES = 3
 _ZONE = 0.14
 _AROUND = 6

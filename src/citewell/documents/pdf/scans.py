@@ -202,7 +202,8 @@ def open_picture(data: bytes) -> pypdfium2.PdfDocument:
             raise LimitError(f"it has {count} pages; the limit is {MOST_PAGES}", hint="split the file")
         for number in range(count):
             picture.seek(number)
-            _check_size(*picture.size)
+            if math.prod(picture.size) > MOST_PIXELS:
+                raise _too_large("{} x {} pixels".format(*picture.size))
             _add_page(pdf, ImageOps.exif_transpose(picture), _dpi(picture))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(str(error)) from error
@@ -241,13 +242,6 @@ def _dpi(picture: Image.Image) -> tuple[float, float]:
     return (float(x), float(y)) if known else (_SCREEN_DPI, _SCREEN_DPI)
 
 
-def _check_size(width: int, height: int) -> None:
-    if width * height > MOST_PIXELS:
-        raise _too_large(f"{width} x {height} pixels")
-
-
 def _too_large(told: str) -> LimitError:
-    return LimitError(
-        f"the picture is too large ({told}); the limit is {MOST_PIXELS // 1_000_000} million pixels",
-        hint="save it smaller",
-    )
+    told = f"the picture is too large ({told}); the limit is {MOST_PIXELS // 1_000_000} million pixels"
+    return LimitError(told, hint="save it smaller")

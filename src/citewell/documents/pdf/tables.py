@@ -30,7 +30,7 @@ from citewell.documents.pdf.layout import VisualLine
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
     r"certain|other|under|less)|[,\-–—/&])$",
-    re.IGNORECASE,
+    re.I,
 )
 _ASIDE = re.compile(r"\([^\W\d_]{1,10}\)")
 _MAX_BETWEEN, _MOST_HEADS = 5, 7
@@ -91,16 +91,13 @@ def _read(line: VisualLine) -> _Row:
     return _Row(line, pieces, data)
 
 
-# --- runs of lines ------------------------------------------------------------------------------
-
-
 def _runs(rows: list[_Row]) -> Iterator[list[int]]:
     """The indexes of the lines of figures of each table."""
     run: list[int] = []
     columns: list[Column] = []
     pending = 0
     for index, row in enumerate(rows):
-        heads = is_head_line(row.line, row.pieces)
+        heads = is_head_line(row.pieces)
         if run and (heads or _apart(rows[index - 1].line, row.line)):
             yield run  # new heads: what follows is a separate table
             run = []
@@ -168,9 +165,6 @@ def _merged(found: list[Column]) -> list[Column]:
         else:
             merged.append(column)
     return merged
-
-
-# --- one table ----------------------------------------------------------------------------------
 
 
 def _heads_start(rows: list[_Row], start: int, floor: int, columns: list[Column], zone: float) -> int:

@@ -31,11 +31,7 @@ from citewell.documents.pdf.paragraphs import (
 )
 from citewell.documents.pdf.tables import find_tables
 
-_CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
-
-
-Size = tuple[float, float]
-"""The width and height of a page, in points."""
+_CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.I)
 
 
 class PdfText(NamedTuple):
@@ -46,19 +42,11 @@ class PdfText(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def write(pages: list[list[VisualLine]], sizes: list[Size], outline: dict[tuple[int, str], int]) -> PdfText:
-    """``pages[i]`` are the lines of physical page i + 1, ``sizes[i]`` its size."""
-    return _Writer(pages, sizes, outline).run()
+class PdfWriter:
+    """``pages[i]`` are the lines of physical page i + 1."""
 
-
-class _Writer:
-    def __init__(
-        self,
-        pages: list[list[VisualLine]],
-        sizes: list[tuple[float, float]],
-        outline: dict[tuple[int, str], int],
-    ) -> None:
-        self._pages, self._sizes = pages, sizes
+    def __init__(self, pages: list[list[VisualLine]], outline: dict[tuple[int, str], int]) -> None:
+        self._pages = pages
         self._headings = Headings(pages, outline)
         self._words = vocabulary(pages)
         self._text: list[str] = []
@@ -73,24 +61,23 @@ class _Writer:
         self._recent: list[str] = []
         self._last_table: DraftTable | None = None
 
-    def run(self) -> PdfText:
-        for number, lines in enumerate(self._pages, start=1):
-            self._page(number, lines)
+    def run(self, sizes: list[tuple[float, float]]) -> PdfText:
+        """The whole text; ``sizes[i]`` are the width and height of page i + 1, in points."""
+        for lines in self._pages:
+            self._page(lines)
         self._close()
         text = "".join(self._text)
         ends = [*self._starts[1:], len(text)]
         pages = tuple(
             Page(number=number, start=start, end=end, width=round(width, 2), height=round(height, 2))
             for number, (start, end, (width, height)) in enumerate(
-                zip(self._starts, ends, self._sizes, strict=True), 1
+                zip(self._starts, ends, sizes, strict=True), 1
             )
         )
         sections = closed_sections(self._marks, len(text))
         return PdfText(text, pages, tuple(self._boxes), sections, tuple(self._tables))
 
-    # --- pages and paragraphs -------------------------------------------------------------------
-
-    def _page(self, number: int, lines: list[VisualLine]) -> None:
+    def _page(self, lines: list[VisualLine]) -> None:
         before, self._edges = self._edges, right_edges(lines)
         pitches = usual_pitch(lines)
         blocks = find_tables(lines)
@@ -210,8 +197,6 @@ class _Writer:
         self._stack.append((level, text))
         self._marks.append((tuple(title for _, title in self._stack), start))
 
-    # --- tables ---------------------------------------------------------------------------------
-
     def _table(self, draft: DraftTable) -> None:
         draft = self._with_heads(draft)
         start = self._at
@@ -266,8 +251,6 @@ class _Writer:
                 return found
         return ""
 
-    # --- pieces ---------------------------------------------------------------------------------
-
     def _put(self, text: str, line: VisualLine, only_label: bool = False) -> None:
         right = line.segments[0].x1 if only_label else line.x1
         self._boxes.append(_box(self._at, self._at + len(text), line, line.x0, right))
@@ -291,13 +274,6 @@ def _shown(line: VisualLine) -> str:
 
 
 def _box(start: int, end: int, line: VisualLine, x0: float, x1: float) -> Box:
-    return Box(
-        start=start,
-        end=end,
-        page=line.page,
-        x0=round(x0, 1),
-        y0=round(line.base - 0.22 * line.size, 1),
-        x1=round(x1, 1),
-        y1=round(line.base + 0.78 * line.size, 1),
-        confidence=line.confidence,
-    )
+    low, high = line.base - 0.22 * line.size, line.base + 0.78 * line.size
+    x0, y0, x1, y1 = (round(edge, 1) for edge in (x0, low, x1, high))
+    return Box(start=start, end=end, page=line.page, x0=x0, y0=y0, x1=x1, y1=y1, confidence=line.confidence)
