@@ -69,7 +69,7 @@ CARD: dict[str, Any] = {
     "over general pairs, questions and the written passages on what the judge got wrong, then 1,450, with "
     "questions of yes or no; 1,160 with short texts in which the sides of a relation are exchanged; 1,242 "
     "with sentences of both versions of a passage and short texts of duties, cases, strengths and of remarks "
-    "on a document's own sentences; and last the three that training.judge describes, 800, 200 and 1,150, "
+    "on a document's own sentences; and last the three that training.judge describes, 800, 200 and 900, "
     "also with facts, tables and amendments that are easily confused. The text attends to itself alone, each "
     "claim to the text and itself; int8",
     "seed": SEED,
