@@ -166,11 +166,11 @@ def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker
 def test_an_archive_is_opened_once_for_all_its_parts_unless_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, opened, files = tmp_path / "a.zip", list[Path](), process._Files()
+    path, opened, files = tmp_path / "a.zip", list[str](), process._Files()
 
-    def counted(path: Path, request: process.Request, real: Any = process._opened) -> Any:
-        opened.append(path)
-        return real(path, request)
+    def counted(data: bytes, *, uri: str, limits: Documents, real: Any = process.OpenedFile) -> Any:
+        opened.append(uri)
+        return real(data, uri=uri, limits=limits)
 
     def write(*texts: bytes) -> None:
         with zipfile.ZipFile(path, "w") as archive:
@@ -182,7 +182,7 @@ def test_an_archive_is_opened_once_for_all_its_parts_unless_it_changes(
         document, _ = files.read(request)
         return document.text if document else ""
 
-    monkeypatch.setattr(process, "_opened", counted)
+    monkeypatch.setattr(process, "OpenedFile", counted)
     write(b"one", b"\0", b"two")
     assert (read(), read(0)) == ("", "one\n")
     with pytest.raises(DocumentError):
