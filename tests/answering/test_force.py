@@ -150,6 +150,20 @@ def test_what_holds_instead_is_read_however_it_ranks() -> None:
     assert force().replacements(unread, search) == (unread, [])
 
 
+def test_what_holds_instead_is_read_behind_any_number_of_known_passages() -> None:
+    known = [
+        msgspec.structs.replace(p, chunk=msgspec.structs.replace(p.chunk, chunk_id=f"known {n}"))
+        for n, p in enumerate([passage(NEW)] * 5)
+    ]
+    pool = (*known, passage(NEW, relevant=False))
+
+    def search(_: str) -> Retrieved:
+        return Retrieved(passages=(), index_version="ix.1", pool=pool)
+
+    read, _ = force().replacements([passage(OLD), *known], search)
+    assert [p.chunk.chunk_id for p in read if p.relevant][-1] == passage(NEW).chunk.chunk_id
+
+
 def test_a_passage_says_which_wording_it_changes() -> None:
     read = force().with_old_wording([passage(OLD), passage(NEW)])
     assert [[one.old for one in each.amends] for each in read] == [[], ["The rent is 900 euros."]]

@@ -105,16 +105,21 @@ def test_a_document_without_rows_and_rows_without_a_document_are_named(kb: Knowl
     assert "smuggled.md: in the index but not in the evidence" in found
 
 
-def test_texts_stay_at_hand_and_their_number_is_bounded(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _keeping_one(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> tuple[IndexChecker, list[Chunk]]:
+    """A checker that keeps one text at hand, and all chunks."""
     from citewell.documents import agreement
 
     monkeypatch.setattr(agreement, "_KEPT", 1)
     parts = kb._parts
     snapshot = parts.index.snapshot()
     chunks = [c for one in snapshot.documents({}) for c in snapshot.between(one.document_id, 0, 1 << 40)]
-    agreed = IndexChecker(parts.evidence, parts.config.chunking)
+    return IndexChecker(parts.evidence, parts.config.chunking), chunks
+
+
+def test_texts_stay_at_hand_and_their_number_is_bounded(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agreed, chunks = _keeping_one(kb, monkeypatch)
     assert agreed.hold([*chunks, *chunks]) == [*chunks, *chunks]
     assert len(agreed._kept) == 1
 
@@ -122,13 +127,7 @@ def test_texts_stay_at_hand_and_their_number_is_bounded(
 def test_threads_that_push_each_others_texts_out_read_them_all(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from citewell.documents import agreement
-
-    monkeypatch.setattr(agreement, "_KEPT", 1)
-    parts = kb._parts
-    snapshot = parts.index.snapshot()
-    chunks = [c for one in snapshot.documents({}) for c in snapshot.between(one.document_id, 0, 1 << 40)]
-    agreed = IndexChecker(parts.evidence, parts.config.chunking)
+    agreed, chunks = _keeping_one(kb, monkeypatch)
     other = threading.Thread(target=agreed.hold, args=(chunks[1:],))
 
     class Interrupted(OrderedDict[tuple[str, str], Surroundings]):

@@ -41,6 +41,7 @@ from citewell.core.records import (
     Decision,
     Maker,
     Measure,
+    Passage,
     Proof,
 )
 from citewell.questions.aspects import split_aspects
@@ -353,17 +354,18 @@ def _framed(checked: Checked, journal: Journal) -> list[str]:
     read = {passage.chunk.chunk_id: passage for passage in journal.passages}
     found = []
     for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):
-        heads: list[str] = []
-        for c in (
-            c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations
-        ):
-            passage = read.get(c.chunk_id)
-            changed = (
-                [one for one in passage.amends if one.start < c.end and c.start < one.end] if passage else []
-            )
-            heads += [passage.chunk.title if passage else "", *c.section_path, *(one.old for one in changed)]
+        cited = [c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations]
+        heads = (head for c in cited for head in _heads(c, read.get(c.chunk_id)))
         found.append(framed(heads, line))
     return found
+
+
+def _heads(cited: Citation, passage: Passage | None) -> list[str]:
+    """What the cited words stand under: title, headings, and the wording that they change."""
+    if passage is None:
+        return [*cited.section_path]
+    changed = (one.old for one in passage.amends if one.start < cited.end and cited.start < one.end)
+    return [passage.chunk.title, *cited.section_path, *changed]
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:

@@ -161,11 +161,11 @@ class Force:
                     wanted.setdefault(one.by, []).append(one)
         here = {(p.chunk.document_id, p.chunk.chunk_id): p for p in passages}
         for document_id in [*wanted][:MOST]:
+            read = {key for key, passage in here.items() if passage.relevant}
+            found = [p for p in search(document_id).pool if (document_id, p.chunk.chunk_id) not in read]
             # The words that replace a relevant span are read instead of it, whatever their rank.
-            found = [
-                p for p in search(document_id).pool if p.relevant or _states(p.chunk, wanted[document_id])
-            ]
-            for passage in found[:MOST]:
+            fresh = [p for p in found if p.relevant or _states(p.chunk, wanted[document_id])]
+            for passage in fresh[:MOST]:
                 known = here.get((document_id, passage.chunk.chunk_id), passage)
                 here[document_id, passage.chunk.chunk_id] = msgspec.structs.replace(known, relevant=True)
         told = [f"{name} supersedes part of what was found" for name in [*wanted][:MOST]]

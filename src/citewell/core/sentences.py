@@ -50,6 +50,12 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
+def next_on_line(text: str, end: int) -> tuple[int, int] | None:
+    """The sentence that begins at or behind ``end`` on its line."""
+    after = next((span for span in sentence_spans(text) if span[0] >= end), None)
+    return None if after is None or "\n" in text[end : after[0]] else after
+
+
 def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
     """The line or lines that contain ``[start, end)``, without the final line break."""
     stop = text.find("\n", start if end is None else end)

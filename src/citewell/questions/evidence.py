@@ -15,7 +15,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Passage, Record
-from citewell.core.sentences import blanked, sentence_spans
+from citewell.core.sentences import blanked, next_on_line
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
 from citewell.questions.parsing import ParsedQuestion, QuestionKind, label_words
@@ -224,13 +224,12 @@ def next_sentence(answer: SentenceAnswer) -> SentenceAnswer | None:
     """The sentence behind the answer, if it stands on the same line of the same chunk."""
     chunk = answer.passage.chunk
     base, content = chunk.start_offset, chunk.content
-    end = answer.end - base
-    after = next((span for span in sentence_spans(content) if span[0] >= end), None)
-    if after is None or "\n" in content[end : after[0]]:
+    after = next_on_line(content, answer.end - base)
+    if after is None:
         return None
-    start, stop = after
+    start, end = after
     return msgspec.structs.replace(
-        answer, start=base + start, end=base + stop, text=content[start:stop], lead=None, old=""
+        answer, start=base + start, end=base + end, text=content[start:end], lead=None, old=""
     )
 
 

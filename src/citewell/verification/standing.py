@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from citewell.core.sentences import blanked, line_span, sentence_spans
+from citewell.core.sentences import blanked, line_span, next_on_line, sentence_spans
 from citewell.questions.quantity import moments
 from citewell.verification.lexicon import HEDGES, NEGATIONS
 from citewell.verification.verbatim import LEAST_WORDS, find_all
@@ -208,7 +208,8 @@ def _taken_back(text: str, first: int, last: int) -> str:
     """The next sentence on the line if it ends, limits or questions this one, a later one about all above it,
     or an earlier one that supposes it; "" if there is none."""
     spans = sentence_spans(text)
-    behind = _behind(text, last)
+    after = next_on_line(text, last)
+    behind = text[slice(*after)] if after else ""
     aside = len(behind.split()) <= _ASIDE_WORDS
     if (aside or _SPEAKS_OF_IT.match(behind)) and _turns(behind):
         return behind
@@ -219,12 +220,6 @@ def _taken_back(text: str, first: int, last: int) -> str:
     if of_all := next((said for said in later if _OF_ALL.search(said) and _turns(said)), ""):
         return of_all
     return _posed(text, spans[max(0, at - _MOST_LINES) : at])
-
-
-def _behind(text: str, last: int) -> str:
-    """The next sentence on the line, "" if there is none."""
-    spans = sentence_spans(text)
-    return next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
 
 
 def _turned_by_note(text: str, first: int, last: int) -> str:

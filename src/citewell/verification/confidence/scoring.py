@@ -95,8 +95,8 @@ def report(
     card: str = "",
 ) -> ConfidenceReport:
     """``ranker`` and ``check`` name the makers of the probabilities that passages answer the question;
-    ``passages`` are those of the pass; ``card`` is the hash of the calibration card
-    that set the thresholds and weights."""
+    ``passages`` are those of the pass; ``card`` is the hash of the calibration card that set the thresholds
+    and weights."""
     components = {
         "retrieval": _retrieval(_cited(passages, checked.claims), ranker, check),
         "coverage": checked.coverage,
